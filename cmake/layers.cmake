@@ -1,0 +1,56 @@
+# cleave_layer(NAME [DIR dir] [DEPS layer...] [LIBS library...])
+#
+# The sources of src/NAME (or DIR) as library cleave_NAME; its *_test.cc as program NAME_test, run
+# by ctest; its *_bench.cc as program NAME_bench. A precompiled header of standard headers keeps the
+# build short; sources still include what they use.
+add_library(cleave_pch OBJECT ${CMAKE_CURRENT_LIST_DIR}/pch.cc)
+target_link_libraries(cleave_pch PRIVATE cleave_flags)
+target_precompile_headers(cleave_pch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/pch.h)
+
+function(cleave_layer name)
+  cmake_parse_arguments(LAYER "" "DIR" "DEPS;LIBS" ${ARGN})
+  if(NOT LAYER_DIR)
+    set(LAYER_DIR src/${name})
+  endif()
+  set(dir ${CMAKE_SOURCE_DIR}/${LAYER_DIR})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  set(tests ${sources})
+  set(benches ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench)\\.cc$|/main/[^/]*$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(TRANSFORM LAYER_DEPS PREPEND cleave_)
+
+  if(sources)
+    add_library(cleave_${name} STATIC ${sources})
+    target_link_libraries(cleave_${name} PRIVATE cleave_flags PUBLIC ${LAYER_DEPS} ${LAYER_LIBS})
+    target_precompile_headers(cleave_${name} REUSE_FROM cleave_pch)
+  else()
+    add_library(cleave_${name} INTERFACE)
+    target_link_libraries(cleave_${name} INTERFACE ${LAYER_DEPS} ${LAYER_LIBS})
+  endif()
+
+  if(tests AND CLEAVE_TESTS)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE cleave_flags cleave_${name} GTest::gtest_main)
+    target_precompile_headers(${name}_test REUSE_FROM cleave_pch)
+    target_compile_definitions(${name}_test PRIVATE
+      CLEAVE_TESTDATA="${dir}/testdata" CLEAVE_SOURCE="${CMAKE_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND ${name}_test)
+  endif()
+  if(benches AND CLEAVE_BENCH)
+    add_executable(${name}_bench ${benches})
+    target_link_libraries(${name}_bench PRIVATE cleave_flags cleave_${name}
+                          benchmark::benchmark_main)
+  endif()
+endfunction()
+
+# cleave_program(NAME main.cc LAYER): skipped while its main does not exist yet.
+function(cleave_program name main layer)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${main})
+    add_executable(${name} ${main})
+    target_link_libraries(${name} PRIVATE cleave_flags cleave_${layer})
+    target_precompile_headers(${name} REUSE_FROM cleave_pch)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  endif()
+endfunction()

@@ -1,0 +1,118 @@
+// Pipe: one pipelined connection to one server, shared by whoever sends through it.
+//
+// It owns what the move protocol says of connections: a connection is used only after rule 5 (name
+// it, learn its id and the server's incarnation, see our session in a linearizable read), and a
+// command that was lost with a connection is finished only by rule 6 (the old connection's
+// CLIENT KILL ID was answered by the same incarnation, or that process is gone).
+//
+//   send --> [queue] --> socket --> server --> reply --> on_reply                (finished)
+//                |                     |
+//                |                     +-- timeout: on_failed(kUnknown), tombstone ... on_finished
+//                +-- never left: on_failed(kNotSent)                             (finished)
+//            connection lost with replies open: on_failed(kUnknown) ... kill ... on_finished
+//
+// Threads: one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "net/loop.h"
+
+namespace cleave::backend {
+
+enum class Outcome : std::uint8_t {
+  kNotSent,  // none of its bytes left; it is finished
+  kUnknown,  // it may have run or may run later; on_finished will follow
+};
+
+// Receives what becomes of one command. Exactly one of on_reply and on_failed comes; after
+// on_failed(kUnknown) exactly one on_finished, perhaps much later. The sink must live until the
+// last of them. None is called from within `send`.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void on_reply(std::string_view raw) = 0;  // valid during the call
+  virtual void on_failed(const Error& why, Outcome outcome) = 0;
+  virtual void on_finished() = 0;
+};
+
+// Rule 5: what a connection must ask before it is used.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  virtual const SessionId& session() const = 0;
+  // Begins a linearizable read of the document; answers on the pipe's loop once the read shows the
+  // session and the caller's view is at least that read. Errors: kConflict (the session was
+  // removed: never use a connection again), kUnavailable (try later).
+  virtual void confirm(std::function<void(Result<void>)> done) = 0;
+};
+
+// Who the server at the other end is.
+struct Identity {
+  Incarnation incarnation;
+  std::uint64_t connection_id = 0;
+  bool primary = false;
+  std::string version;
+};
+
+struct Credentials {
+  std::string user;      // empty: the default user
+  std::string password;  // empty: no AUTH
+};
+
+struct PipeStats {
+  std::uint64_t sent = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t reconnects = 0;
+};
+
+class Pipe {
+ public:
+  struct Options {
+    net::Address address;
+    Credentials credentials;
+    Limits limits;
+    // Runs on each change between usable and not.
+    std::function<void(bool usable)> on_state;
+  };
+
+  // Connects by itself and again after each loss, with back-off and jitter from `rng`.
+  Pipe(net::Loop& loop, Gate& gate, Rng rng, Options options);
+  ~Pipe();
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  // One command (or several that give `replies` replies, of which the sink sees the last). Written
+  // at the end of the turn, with everything else of the turn. While the pipe is not usable it waits
+  // for the connection, at most request_timeout; when it has failed to connect before, it is failed
+  // at once (in the next turn).
+  void send(std::string_view bytes, ReplySink& sink, std::uint32_t replies = 1);
+
+  // Fails everything that waits and reconnects now (an operator's or prober's order).
+  void reset(const Error& why);
+
+  bool usable() const;
+  // Commands that are not finished by rule 6: in flight, tombstones, and lost ones not yet killed.
+  std::size_t unfinished() const;
+  // Of the current connection; nullptr while there is none.
+  const Identity* identity() const;
+  const PipeStats& stats() const;
+  std::string last_error() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cleave::backend

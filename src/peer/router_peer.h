@@ -1,0 +1,69 @@
+// What a driver may ask of one router, the same in one process and (later) over HTTP.
+//
+//   driver                                   router
+//     await_copying(move, phase epoch)  --->   answers when all workers have the view (rule 10)
+//     take(move, phase epoch, n)        --->   the dirty set as batch n; kept until take n+1
+//     await_fenced(move, phase epoch)   --->   answers when nothing of the range is unfinished,
+//                                              with the last dirty set (rule 11)
+//
+// Everything is matched on (session, move, phase epoch) by equality, never "at least" (rule 4); a
+// question about another phase epoch is refused with kConflict.
+//
+// Threads: one loop; callbacks run on the caller's loop, once for each call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "heat/report.h"
+
+namespace cleave::peer {
+
+// Keys written since the batch before. `whole_range`: some command's keys were not all known, or
+// the set outgrew its limit; the move must abort.
+struct DirtyBatch {
+  std::uint64_t number = 0;
+  std::vector<std::string> keys;  // unique within the batch
+  bool whole_range = false;
+};
+
+// A router is done with a fenced range.
+struct FencedAck {
+  DirtyBatch last;
+  // Per node: every incarnation that its commands of the range used since COPYING (rule 19).
+  std::map<NodeId, std::vector<Incarnation>> incarnations;
+};
+
+class RouterPeer {
+ public:
+  template <class T>
+  using Done = std::function<void(Result<T>)>;
+
+  virtual ~RouterPeer() = default;
+
+  virtual void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) = 0;
+
+  // Batch numbers start at 1. Asking again for the batch that was handed out last hands out the
+  // same keys; asking for the next forgets them.
+  virtual void take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+                    Done<DirtyBatch> done) = 0;
+
+  virtual void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) = 0;
+
+  // What was counted since the last call; counters start again.
+  virtual void take_heat(Done<std::vector<heat::Report>> done) = 0;
+};
+
+// Sessions to peers. nullptr: nobody is known under that name (yet).
+class Directory {
+ public:
+  virtual ~Directory() = default;
+  virtual RouterPeer* find(const SessionId& session) = 0;
+};
+
+}  // namespace cleave::peer

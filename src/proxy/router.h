@@ -1,0 +1,95 @@
+// Router: the data path of one process. Clients connect to it; it serves them from a snapshot of
+// the ring and answers the driver's questions about moves (peer::RouterPeer).
+//
+//          control loop                           worker loops (one thread each)
+//   set_view(snapshot) ----------- post --------> Worker: clients, pipes, dirty sets, heat
+//   await_copying / take / fenced <-- post ------ what each worker has; joined here
+//
+// Protocol rules 9, 10 and 11 live here and in proxy/worker.h. Views only go forward.
+//
+// Threads: the public functions belong to the control loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/pipe.h"
+#include "base/limits.h"
+#include "net/loop.h"
+#include "peer/router_peer.h"
+#include "ring/view.h"
+#include "route/command_table.h"
+
+namespace cleave::proxy {
+
+// Rule 11: what a worker may ask of the control side.
+class FenceKeeper {
+ public:
+  virtual ~FenceKeeper() = default;
+  // A range was held longer than the cap: CAS FENCED(phase epoch) -> aborted. Control loop.
+  virtual void abort_held_move(MoveId move, Epoch phase_epoch) = 0;
+};
+
+// Counters of the whole process, summed over workers.
+struct RouterStats {
+  std::uint64_t clients = 0;
+  std::uint64_t clients_total = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t held_now = 0;
+  std::uint64_t held_total = 0;
+  std::vector<std::uint64_t> hold_ms_histogram;  // how long ranges were held, 1 ms steps, last: more
+};
+
+// Health of one node as its one prober sees it.
+struct NodeHealth {
+  NodeId node;
+  bool up = false;
+  std::string error;          // why not
+  backend::Identity identity;  // as last seen
+};
+
+class Router final : public peer::RouterPeer {
+ public:
+  struct Options {
+    net::Loop& control;
+    std::vector<net::Loop*> workers;
+    std::vector<net::Address> listen;   // port 0 allowed; see addresses()
+    backend::Gate& gate;                // called on the control loop; Router brings answers home
+    FenceKeeper& fence_keeper;
+    backend::Credentials credentials;   // to the servers
+    std::string client_password;        // empty: clients need none
+    Limits limits;
+    std::uint64_t seed = 0;
+  };
+
+  explicit Router(Options options);
+  ~Router() override;
+
+  // The first view opens the pipes; listening starts when a server has told its COMMAND table.
+  // Errors of listening are said through `ready`.
+  void start(ring::RingSnapshot view, std::function<void(Result<void>)> ready);
+  void set_view(ring::RingSnapshot view);
+  // The session was removed (rule 2): errors every client, closes every pipe.
+  void stop(const Error& why);
+
+  std::vector<net::Address> addresses() const;
+  std::vector<NodeHealth> health() const;
+  void stats(std::function<void(RouterStats)> done);
+
+  void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) override;
+  void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<peer::DirtyBatch> done) override;
+  void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
+  void take_heat(Done<std::vector<heat::Report>> done) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cleave::proxy

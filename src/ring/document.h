@@ -1,0 +1,129 @@
+// The ring document: the coordinated, durable form of one pool's ring, and everything that routers
+// must agree about. One linearizable register holds it; every change is a compare-and-set on its
+// epoch (protocol rule 1).
+//
+// It stays small however large the ring: nodes, scheme, cuts, moves. The token -> node map itself
+// is computed from it (ring/view.h). Text form: docs/formats/ring-document.md.
+//
+// Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "ring/token_range.h"
+
+namespace cleave::ring {
+
+// One server process of a node; the first member of a node is its primary.
+struct Member {
+  std::string address;  // "host:port", as the routers connect to it
+  std::string rack;     // failure domain; empty = its own
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+enum class NodeState : std::uint8_t {
+  kActive,    // in the base
+  kDraining,  // out of the base; keeps what cuts still give it, until moves have taken that away
+};
+
+// One backend group.
+struct Node {
+  NodeId id;
+  std::string name;  // unique; the vnode scheme hashes it
+  std::uint32_t weight = 1;  // 1..1000: share of the base, and of capacity
+  NodeState state = NodeState::kActive;
+  std::vector<Member> members;  // at least one
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+// An explicit range laid over the base, with an owner of its own: a later change of the base
+// cannot alter it.
+struct Cut {
+  TokenRange range;
+  NodeId node;
+  std::string reason;    // for people: why it was made
+  UnixMillis created;    // for the calm rules (docs/ARCHITECTURE.md, "Balance")
+  UnixMillis pinned_until;  // not merged before; 0 = not pinned
+
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+// Phases of a move as the document knows them (protocol, "Document"). An aborted or finished move
+// is simply not there.
+enum class Phase : std::uint8_t { kCopying, kFenced, kClean };
+
+// A move in flight. Until kClean the source owns its ranges; from kClean on the destination does.
+struct Move {
+  MoveId id;
+  RangeSet ranges;
+  NodeId source;
+  NodeId destination;
+  Phase phase = Phase::kCopying;
+  Epoch phase_epoch;  // epoch of the compare-and-set that set the phase (rule 4)
+  std::string reason;
+  UnixMillis started;
+
+  friend bool operator==(const Move&, const Move&) = default;
+};
+
+// What the balancer may do without a person.
+enum class Mode : std::uint8_t { kObserve, kApprove, kAuto };
+
+// Who plans. Term 0 = nobody yet.
+struct Leader {
+  SessionId session;
+  Term term;
+
+  friend bool operator==(const Leader&, const Leader&) = default;
+};
+
+// Invariants (checked by `validate`): node ids and names unique, ids below next_node; cuts sorted,
+// disjoint, owned by known nodes; moves' ranges disjoint from each other's, their ends known and
+// different; routers sorted and unique; phase epochs <= epoch.
+struct Document {
+  Epoch epoch;
+  std::string pool;
+  std::string mark;    // this pool's ownership marker value on its servers (rule 12); random
+  std::string scheme = "vnode";
+  std::vector<Node> nodes;  // sorted by id
+  NodeId next_node{1};
+  std::vector<Cut> cuts;
+  std::vector<Move> moves;  // sorted by id
+  Leader leader;
+  std::vector<SessionId> routers;  // the protocol's "members"
+  Mode mode = Mode::kAuto;
+  bool frozen = false;  // no new moves
+
+  friend bool operator==(const Document&, const Document&) = default;
+};
+
+// Lookups; nullptr when absent.
+const Node* find_node(const Document& document, NodeId id);
+const Node* find_node(const Document& document, std::string_view name);
+const Move* find_move(const Document& document, MoveId id);
+bool has_router(const Document& document, const SessionId& session);
+
+// Every broken invariant is a kInvalid error that names the value.
+Result<void> validate(const Document& document);
+
+// Canonical JSON: the same document gives the same bytes. Carries `format` and `min_reader`.
+std::string to_text(const Document& document);
+
+// Errors: kInvalid with the place and the reason, also when `min_reader` is newer than this reader.
+// Unknown fields are ignored (a newer writer may add some). The result is valid (see `validate`).
+Result<Document> parse_document(std::string_view text);
+
+// The names used in the text form: "copying", "fenced", "clean"; "observe", "approve", "auto".
+std::string_view to_string(Phase phase);
+std::string_view to_string(Mode mode);
+Result<Mode> parse_mode(std::string_view text);
+
+}  // namespace cleave::ring

@@ -1,0 +1,94 @@
+// The only ways a document changes. Each takes the document as read and returns the next one, with
+// its epoch raised by one, to be written by compare-and-set on the epoch that was read. A change
+// whose precondition does not hold is a kConflict error and changes nothing.
+//
+// Pure. Threads: values. The rule of docs/formats/move-protocol.md behind each is named.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "ring/document.h"
+
+namespace cleave::ring {
+
+// What the first document of a pool is made of.
+struct Creation {
+  std::string pool;
+  std::string mark;
+  std::vector<Node> nodes;  // ids are given here, in order; the caller's are ignored
+  Mode mode = Mode::kAuto;
+  UnixMillis now;
+};
+
+// Epoch 1. Ownership is evened by a few cuts while that costs nothing: every node's share is within
+// 2 % of its weight's. Errors: kInvalid.
+Result<Document> create(const Creation& creation);
+
+// Rule 2. A router's session joins; joining twice is a conflict (a session never returns).
+Result<Document> join(const Document& document, const SessionId& session);
+
+// Rule 2. Removes a session and aborts every move in COPYING or FENCED.
+Result<Document> remove_router(const Document& document, const SessionId& session);
+
+// Rule 3. `session` becomes leader of the next term; aborts every COPYING or FENCED move.
+// Requires: the session is in the document.
+Result<Document> lead(const Document& document, const SessionId& session);
+
+// A move that somebody wants.
+struct MoveRequest {
+  std::vector<TokenRange> ranges;
+  NodeId source;
+  NodeId destination;
+  std::string reason;
+  UnixMillis now;
+};
+
+// Rule 12: phase COPYING. Conflict when the source does not own every token of the ranges, when a
+// range touches a move in flight (rule 21), or when frozen. The new move's id is the new epoch.
+Result<Document> begin_move(const Document& document, const MoveRequest& request);
+
+// Rule 17. COPYING -> FENCED, only in the phase epoch given.
+Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_epoch);
+
+// Rule 20. FENCED -> CLEAN: the destination owns the ranges. The ranges become cuts of the
+// destination, except where the base already gives them to it: there cuts are taken away.
+Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
+                             UnixMillis now);
+
+// Rule 21. CLEAN -> gone.
+Result<Document> finish_move(const Document& document, MoveId move, Epoch phase_epoch);
+
+// Rules 11 and 22. COPYING or FENCED -> gone, the source owns the ranges as before.
+Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_epoch);
+
+// Lays a boundary: the range becomes a cut of the node that already owns all of it (no data moves).
+Result<Document> lay_cut(const Document& document, const Cut& cut);
+
+// Takes away boundaries that no longer matter: neighbouring cuts of one owner are joined and cuts
+// that agree with the base disappear, inside `range` only, pinned ones excepted. Owners of all
+// tokens stay the same. Conflict when nothing would change.
+Result<Document> merge_cuts(const Document& document, TokenRange range, UnixMillis now);
+
+// The node joins the base at once; every token whose owner would differ gets a cut that keeps its
+// old owner (so nothing moves yet). The id of `node` is ignored; the new one is next_node.
+Result<Document> add_node(const Document& document, const Node& node, UnixMillis now);
+
+// The node leaves the base; cuts keep what it owns until moves have taken it away.
+Result<Document> drain_node(const Document& document, NodeId node, UnixMillis now);
+
+// Conflict while the node still owns a token or takes part in a move.
+Result<Document> remove_node(const Document& document, NodeId node);
+
+// Same as drain + add for a weight: the base changes, cuts keep every owner.
+Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t weight,
+                            UnixMillis now);
+
+Result<Document> set_frozen(const Document& document, bool frozen);
+Result<Document> set_mode(const Document& document, Mode mode);
+
+}  // namespace cleave::ring

@@ -1,0 +1,80 @@
+// RingView: the immutable answer to "who owns this key now, and is its range on the move?"
+//
+//   tokens  0 ............................................................ 2^64-1
+//   base    |  a  | b |  a |   c   |  b  |   ...            (scheme: nodes x points)
+//   cuts         [ c ]         [a ]                          laid over it
+//   moves                      [a ] -> b  COPYING            marks the ranges on the move
+//   entries |  a |c | b | a|c  |a  |  b  |                   what `find` returns: flat, sorted
+//
+// Built from a Document and never changed; workers swap the whole snapshot (shared_ptr).
+// Threads: any, read-only. Cost: `find` O(1) expected through a radix index on the top bits, no
+// allocation; `build` O(entries log entries).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "ring/document.h"
+#include "ring/token_range.h"
+
+namespace cleave::ring {
+
+// Position of an entry in one view; meaningless in another.
+using RangeIndex = Strong<struct RangeIndexTag, std::uint32_t>;
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+
+// A maximal interval with one owner, one cut (or none) and one move (or none).
+struct Entry {
+  TokenRange range;
+  NodeId node;                // whom to ask: the owner
+  std::uint32_t cut = kNone;  // index into document().cuts
+  std::uint32_t move = kNone;  // index into document().moves
+
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+class RingView {
+ public:
+  // Errors: kInvalid for an invalid document or an unknown scheme.
+  static Result<std::shared_ptr<const RingView>> build(Document document);
+
+  const Document& document() const { return document_; }
+  Epoch epoch() const { return document_.epoch; }
+
+  // Entries in token order; together they cover every token exactly once.
+  std::span<const Entry> entries() const { return entries_; }
+  const Entry& entry(RangeIndex index) const { return entries_[index.value()]; }
+
+  // The entry that holds the token.
+  RangeIndex find(Token token) const;
+
+  // The key's place: the scheme's hash of its hash tag (ring/hash_tag.h) or of all of it.
+  Token token_of(std::string_view key) const;
+
+  NodeId owner(Token token) const { return entry(find(token)).node; }
+
+  // The move whose ranges hold the token, or nullptr.
+  const Move* move_at(Token token) const;
+
+  // All tokens that the node owns, canonical.
+  RangeSet owned_by(NodeId node) const;
+
+ private:
+  explicit RingView(Document document) : document_(std::move(document)) {}
+
+  Document document_;
+  std::vector<Entry> entries_;
+  std::vector<Token> firsts_;         // entries_[i].range.first, for the search
+  std::vector<std::uint32_t> radix_;  // top bits -> first entry that can hold them
+  unsigned radix_shift_ = 64;
+};
+
+using RingSnapshot = std::shared_ptr<const RingView>;
+
+}  // namespace cleave::ring
