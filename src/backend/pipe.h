@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "base/mutation.h"
 #include "base/result.h"
 #include "base/rng.h"
 #include "net/loop.h"
@@ -85,6 +86,7 @@ class Pipe {
     Limits limits;
     // Runs on each change between usable and not.
     std::function<void(bool usable)> on_state;
+    Mutations mutations{};  // all false outside the simulator
   };
 
   // Connects by itself and again after each loss, with back-off and jitter from `rng`.

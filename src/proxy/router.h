@@ -18,20 +18,16 @@
 
 #include "backend/pipe.h"
 #include "base/limits.h"
+#include "base/mutation.h"
 #include "net/loop.h"
+#include "peer/fence_keeper.h"
 #include "peer/router_peer.h"
 #include "ring/view.h"
 #include "route/command_table.h"
 
 namespace cleave::proxy {
 
-// Rule 11: what a worker may ask of the control side.
-class FenceKeeper {
- public:
-  virtual ~FenceKeeper() = default;
-  // A range was held longer than the cap: CAS FENCED(phase epoch) -> aborted. Control loop.
-  virtual void abort_held_move(MoveId move, Epoch phase_epoch) = 0;
-};
+using FenceKeeper = peer::FenceKeeper;
 
 // Counters of the whole process, summed over workers.
 struct RouterStats {
@@ -66,6 +62,7 @@ class Router final : public peer::RouterPeer {
     std::string client_password;        // empty: clients need none
     Limits limits;
     std::uint64_t seed = 0;
+    Mutations mutations{};              // all false outside the simulator
   };
 
   explicit Router(Options options);
