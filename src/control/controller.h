@@ -1,0 +1,92 @@
+// Controller: the control side of one router process.
+//
+//   Membership   joins the document, follows it, publishes views; answers Gate (rules 2, 5, 9)
+//   Leadership   takes and keeps the term; removes sessions whose lease is gone (rules 2, 3)
+//   Driver       carries out moves (migrate/migration.h decides, backend/transfer.h does)
+//   Balancer     heat -> plan -> moves, every two seconds (balance/planner.h)
+//
+// It knows neither proxy nor app: views go out through `publish`, routers are asked through
+// peer::Directory. The same code runs in sim/.
+//
+// Threads: one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/pipe.h"
+#include "base/limits.h"
+#include "base/mutation.h"
+#include "control/operator.h"
+#include "coord/register.h"
+#include "net/loop.h"
+#include "peer/fence_keeper.h"
+#include "peer/router_peer.h"
+#include "ring/edits.h"
+
+namespace cleave::control {
+
+class Controller final : public backend::Gate, public peer::FenceKeeper, public Operator {
+ public:
+  struct Options {
+    net::Loop& loop;
+    coord::Register& store;
+    peer::Directory& directory;
+    SessionId session;              // never used before
+    ring::Creation creation;        // seeds the document where there is none
+    backend::Credentials credentials;
+    Limits limits;
+    std::uint64_t seed = 0;
+    bool balance = true;            // false: only moves that are ordered
+    bool mark_new_servers = false;  // `up`: empty children are marked without asking
+    milliseconds lease{3'000};
+    Mutations mutations{};
+
+    // A new view; first the one of our own join. To be handed to the data path at once.
+    std::function<void(ring::RingSnapshot)> publish;
+    // The session was removed (rule 2), or the document cannot be used: the process must stop
+    // serving and start again under a new session.
+    std::function<void(const Error&)> removed;
+    // One line for a person's log.
+    std::function<void(const std::string&)> log;
+    // Each new decision, for the history. May be empty.
+    std::function<void(const Decision&)> decided;
+  };
+
+  explicit Controller(Options options);
+  ~Controller() override;
+
+  // Reads or creates the document and joins it. Keeps trying while the coordinator is away.
+  void start();
+  // A clean stop: no new moves, running ones aborted or finished, session removed, lease ended.
+  void stop(std::function<void()> stopped);
+
+  const SessionId& session() const override;
+  void confirm(std::function<void(Result<void>)> done) override;
+  void abort_held_move(MoveId move, Epoch phase_epoch) override;
+
+  Status status() const override;
+  void move(ring::MoveRequest request, Done<MoveId> done) override;
+  void abort(MoveId move, Done<void> done) override;
+  void undo(MoveId move, Done<MoveId> done) override;
+  void cut(Token at, std::string reason, Done<void> done) override;
+  void merge(ring::TokenRange range, Done<void> done) override;
+  void freeze(bool frozen, Done<void> done) override;
+  void set_mode(ring::Mode mode, Done<void> done) override;
+  void approve(Done<std::uint64_t> done) override;
+  void add_node(ring::Node node, Done<NodeId> done) override;
+  void drain_node(NodeId node, Done<void> done) override;
+  void remove_node(NodeId node, Done<void> done) override;
+  void flatten(Done<std::uint64_t> done) override;
+  void survey(Done<std::vector<NodeFacts>> done) override;
+  void adopt(std::vector<NodeId> nodes, Done<void> done) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cleave::control
