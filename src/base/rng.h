@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "base/wide.h"
+
 namespace cleave {
 
 // Threads: one owner. Cost: about 1 ns a draw.
@@ -23,7 +25,7 @@ class Rng {
 
   // Uniform in [0, bound). Requires: bound > 0. The bias is below bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64U);
+    return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64U);
   }
 
   // True with probability `numerator / denominator`. Requires: denominator > 0.
