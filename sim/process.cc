@@ -1,0 +1,41 @@
+#include "sim/process.h"
+
+namespace cleave::sim {
+
+void Process::run_at(Instant when, Scheduler::Callback callback) {
+  if (!alive_) return;
+  scheduler_.at(when, [this, life = life_, todo = std::move(callback)]() mutable {
+    run(life, std::move(todo));
+  });
+}
+
+void Process::resume() {
+  if (!paused_) return;
+  paused_ = false;
+  std::vector<Scheduler::Callback> waiting;
+  waiting.swap(waiting_);
+  for (Scheduler::Callback& callback : waiting) run_at(scheduler_.now(), std::move(callback));
+}
+
+void Process::crash() {
+  alive_ = false;
+  paused_ = false;
+  waiting_.clear();
+}
+
+void Process::start() {
+  if (alive_) return;
+  alive_ = true;
+  ++life_;
+}
+
+void Process::run(std::uint64_t life, Scheduler::Callback callback) {
+  if (!alive_ || life != life_) return;
+  if (paused_) {
+    waiting_.push_back(std::move(callback));
+    return;
+  }
+  callback();
+}
+
+}  // namespace cleave::sim
