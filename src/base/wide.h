@@ -3,7 +3,7 @@
 
 namespace cleave {
 
-// `__extension__` because ISO C++ has no such type and -Wpedantic would refuse it; both compilers do.
-__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using): not with __extension__
+// ISO C++ has no such type: without `__extension__`, -Wpedantic refuses it.
+__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
 
 }  // namespace cleave

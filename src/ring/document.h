@@ -8,6 +8,7 @@
 // Threads: plain values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,9 +21,16 @@
 
 namespace cleave::ring {
 
+// Bounds of what a document may hold.
+inline constexpr std::uint64_t kNumberMax = (std::uint64_t{1} << 53U) - 1;  // exact in a double
+inline constexpr std::uint32_t kWeightMax = 1'000;
+inline constexpr std::uint64_t kWeightSumMax = 65'536;  // 8.4 million points: a second to build
+inline constexpr std::size_t kWordBytesMax = 255;       // a name, an address, a rack, a session
+inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;  // the text form
+
 // One server process of a node; the first member of a node is its primary.
 struct Member {
-  std::string address;  // "host:port", as the routers connect to it
+  std::string address;  // "host:port", as the routers connect to it; unique in the pool
   std::string rack;     // failure domain; empty = its own
 
   friend bool operator==(const Member&, const Member&) = default;
@@ -77,7 +85,7 @@ struct Move {
 // What the balancer may do without a person.
 enum class Mode : std::uint8_t { kObserve, kApprove, kAuto };
 
-// Who plans. Term 0 = nobody yet.
+// Who plans. Term 0 = nobody yet; an empty session = nobody now (the last one was removed).
 struct Leader {
   SessionId session;
   Term term;
@@ -85,9 +93,12 @@ struct Leader {
   friend bool operator==(const Leader&, const Leader&) = default;
 };
 
-// Invariants (checked by `validate`): node ids and names unique, ids below next_node; cuts sorted,
-// disjoint, owned by known nodes; moves' ranges disjoint from each other's, their ends known and
-// different; routers sorted and unique; phase epochs <= epoch.
+// Invariants (checked by `validate`): epoch at least 1; node ids and names unique, ids below
+// next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
+// canonical and disjoint from each other's, their ends known and different; routers sorted and
+// unique; the leader is a router; move id <= phase epoch <= epoch; numbers and times in
+// 0 .. kNumberMax; names, addresses, racks, sessions and the pool are UTF-8 without control
+// characters, at most kWordBytesMax bytes. Reasons are free text.
 struct Document {
   Epoch epoch;
   std::string pool;
@@ -114,16 +125,21 @@ bool has_router(const Document& document, const SessionId& session);
 // Every broken invariant is a kInvalid error that names the value.
 Result<void> validate(const Document& document);
 
-// Canonical JSON: the same document gives the same bytes. Carries `format` and `min_reader`.
+// Canonical JSON, one line: the same document gives the same bytes. Carries `format` and
+// `min_reader`. Bytes of a reason that are not UTF-8 become U+FFFD. Requires: a valid document.
 std::string to_text(const Document& document);
 
 // Errors: kInvalid with the place and the reason, also when `min_reader` is newer than this reader.
 // Unknown fields are ignored (a newer writer may add some). The result is valid (see `validate`).
 Result<Document> parse_document(std::string_view text);
 
-// The names used in the text form: "copying", "fenced", "clean"; "observe", "approve", "auto".
+// The names used in the text form: "active", "draining"; "copying", "fenced", "clean"; "observe",
+// "approve", "auto". Errors of the inverse: kInvalid, names the text.
+std::string_view to_string(NodeState state);
 std::string_view to_string(Phase phase);
 std::string_view to_string(Mode mode);
+Result<NodeState> parse_node_state(std::string_view text);
+Result<Phase> parse_phase(std::string_view text);
 Result<Mode> parse_mode(std::string_view text);
 
 }  // namespace cleave::ring

@@ -19,6 +19,7 @@
 
 namespace cleave::ring {
 
+inline constexpr std::string_view kVnodeScheme = "vnode";
 inline constexpr std::uint32_t kPointsPerWeight = 128;
 
 // The base ring as intervals: [previous point + 1, point] belongs to `node`. Covers every token

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -68,10 +69,12 @@ class RingView {
  private:
   explicit RingView(Document document) : document_(std::move(document)) {}
 
+  void index();
+
   Document document_;
   std::vector<Entry> entries_;
   std::vector<Token> firsts_;         // entries_[i].range.first, for the search
-  std::vector<std::uint32_t> radix_;  // top bits -> first entry that can hold them
+  std::vector<std::uint32_t> radix_;  // top bits -> first entry that can hold them; one step more
   unsigned radix_shift_ = 64;
 };
 

@@ -1,0 +1,24 @@
+// Steps that several edits share (ring/edits.h). For the files of this folder.
+#pragma once
+
+#include <string>
+
+#include "ring/document.h"
+
+namespace cleave::ring {
+
+// The document with its epoch raised by one.
+Document advanced(const Document& document);
+
+// Rules 2 and 3: every move in COPYING or FENCED is gone, its source owns the ranges as before.
+void abort_unfinished(Document& document);
+
+// Gives every token whose owner in `after` would differ from that in `before`, because the base
+// changed, a cut that keeps its old owner. Requires: `after` has the cuts of `before`; both valid.
+void keep_owners(const Document& before, Document& after, const std::string& reason,
+                 UnixMillis now);
+
+// "node 'a'", or "node 7" when there is none of that id.
+std::string describe(const Document& document, NodeId node);
+
+}  // namespace cleave::ring

@@ -1,0 +1,93 @@
+// Edits of the set of nodes and their weights (ring/edits.h).
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ring/edit_steps.h"
+#include "ring/edits.h"
+#include "ring/ownership.h"
+
+namespace cleave::ring {
+namespace {
+
+std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
+
+Node& node_of(Document& document, NodeId id) {
+  return *std::ranges::find(document.nodes, id, &Node::id);
+}
+
+// Requires: the node is known.
+bool is_last_active(const Document& document, NodeId id) {
+  return std::ranges::none_of(document.nodes, [&](const Node& node) {
+    return node.id != id && node.state == NodeState::kActive;
+  });
+}
+
+bool takes_part(const Document& document, NodeId id) {
+  return std::ranges::any_of(document.moves, [&](const Move& move) {
+    return move.source == id || move.destination == id;
+  });
+}
+
+bool owns_some(const Document& document, NodeId id) {
+  const std::vector<Arc> arcs = owners(document);
+  return std::ranges::find(arcs, id, &Arc::node) != arcs.end();
+}
+
+}  // namespace
+
+Result<Document> add_node(const Document& document, const Node& node, UnixMillis now) {
+  Document next = advanced(document);
+  next.nodes.push_back(node);
+  next.nodes.back().id = document.next_node;
+  next.nodes.back().state = NodeState::kActive;
+  next.next_node = NodeId{document.next_node.value() + 1};
+  if (const Result<void> valid = validate(next); !valid) return fail("add node", valid.error());
+  keep_owners(document, next, "kept when node '" + node.name + "' joined", now);
+  return next;
+}
+
+Result<Document> drain_node(const Document& document, NodeId node, UnixMillis now) {
+  const Node* found = find_node(document, node);
+  const std::string what = "drain: " + describe(document, node);
+  if (found == nullptr) return conflict(what + " is unknown");
+  if (found->state == NodeState::kDraining) return conflict(what + " is draining already");
+  if (is_last_active(document, node)) return conflict(what + " is the last active node");
+  Document next = advanced(document);
+  node_of(next, node).state = NodeState::kDraining;
+  keep_owners(document, next, "kept while node '" + found->name + "' drains", now);
+  return next;
+}
+
+Result<Document> remove_node(const Document& document, NodeId node) {
+  const std::string what = "remove: " + describe(document, node);
+  if (find_node(document, node) == nullptr) return conflict(what + " is unknown");
+  if (takes_part(document, node)) return conflict(what + " takes part in a move");
+  if (is_last_active(document, node)) return conflict(what + " is the last active node");
+  if (owns_some(document, node)) return conflict(what + " still owns tokens; drain it first");
+  Document next = advanced(document);
+  // No cut names it: whoever has a cut owns its tokens.
+  std::erase_if(next.nodes, [&](const Node& each) { return each.id == node; });
+  return next;
+}
+
+Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t weight,
+                            UnixMillis now) {
+  const Node* found = find_node(document, node);
+  const std::string what = "set weight: " + describe(document, node);
+  if (found == nullptr) return conflict(what + " is unknown");
+  if (found->state == NodeState::kDraining) return conflict(what + " is draining");
+  if (found->weight == weight) {
+    return conflict(what + " has weight " + std::to_string(weight) + " already");
+  }
+  Document next = advanced(document);
+  node_of(next, node).weight = weight;
+  if (const Result<void> valid = validate(next); !valid) return fail("set weight", valid.error());
+  keep_owners(document, next,
+              "kept when node '" + found->name + "' changed its weight to " +
+                  std::to_string(weight),
+              now);
+  return next;
+}
+
+}  // namespace cleave::ring

@@ -1,0 +1,74 @@
+// Edits of what a pool is and who routes it: creation, sessions, leader, switches (ring/edits.h).
+#include <algorithm>
+#include <utility>
+
+#include "ring/edit_steps.h"
+#include "ring/edits.h"
+#include "ring/even.h"
+#include "ring/ownership.h"
+
+namespace cleave::ring {
+
+Result<Document> create(const Creation& creation) {
+  Document document;
+  document.epoch = Epoch{1};
+  document.pool = creation.pool;
+  document.mark = creation.mark;
+  document.mode = creation.mode;
+  for (Node node : creation.nodes) {
+    node.id = document.next_node;
+    document.next_node = NodeId{node.id.value() + 1};
+    document.nodes.push_back(std::move(node));
+  }
+  if (const Result<void> valid = validate(document); !valid) {
+    return fail("create pool '" + creation.pool + "'", valid.error());
+  }
+  document.cuts = even_cuts(document.nodes, base_of(document), creation.now);
+  return document;
+}
+
+Result<Document> join(const Document& document, const SessionId& session) {
+  if (has_router(document, session)) {
+    return fail(Code::kConflict, "join: session '" + session.value() + "' is there already");
+  }
+  Document next = advanced(document);
+  next.routers.insert(std::ranges::lower_bound(next.routers, session), session);
+  if (const Result<void> valid = validate(next); !valid) return fail("join", valid.error());
+  return next;
+}
+
+Result<Document> remove_router(const Document& document, const SessionId& session) {
+  if (!has_router(document, session)) {
+    return fail(Code::kConflict, "remove router: no session '" + session.value() + "'");
+  }
+  Document next = advanced(document);
+  std::erase(next.routers, session);
+  // A leader that is gone leads no more; the term stays, so that the next one is higher.
+  if (next.leader.session == session) next.leader.session = SessionId{};
+  abort_unfinished(next);
+  return next;
+}
+
+Result<Document> lead(const Document& document, const SessionId& session) {
+  if (!has_router(document, session)) {
+    return fail(Code::kConflict, "lead: no session '" + session.value() + "'");
+  }
+  Document next = advanced(document);
+  next.leader = {.session = session, .term = Term{document.leader.term.value() + 1}};
+  abort_unfinished(next);
+  return next;
+}
+
+Result<Document> set_frozen(const Document& document, bool frozen) {
+  Document next = advanced(document);
+  next.frozen = frozen;
+  return next;
+}
+
+Result<Document> set_mode(const Document& document, Mode mode) {
+  Document next = advanced(document);
+  next.mode = mode;
+  return next;
+}
+
+}  // namespace cleave::ring

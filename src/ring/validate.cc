@@ -1,0 +1,198 @@
+// The invariants of a document, one group a function (ring/document.h).
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+
+#include "ring/document.h"
+#include "ring/scheme.h"
+#include "ring/utf8.h"
+
+namespace cleave::ring {
+namespace {
+
+std::unexpected<Error> broken(const std::string& what) { return fail(Code::kInvalid, what); }
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+bool exact(std::uint64_t value) { return value <= kNumberMax; }
+
+bool exact(UnixMillis time) {
+  return time.value() >= 0 && exact(static_cast<std::uint64_t>(time.value()));
+}
+
+bool is_word(std::string_view text) {
+  const auto control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20; };
+  return !text.empty() && text.size() <= kWordBytesMax && is_utf8(text) &&
+         std::ranges::none_of(text, control);
+}
+
+Result<void> check_word(std::string_view what, std::string_view text) {
+  if (is_word(text)) return {};
+  return broken(std::string(what) + " " + quoted(text) + ": want 1 to " + number(kWordBytesMax) +
+                " bytes of UTF-8 without control characters");
+}
+
+bool is_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::string_view port = text.substr(colon + 1);
+  std::uint16_t value = 0;
+  const char* end = port.data() + port.size();
+  const auto [stop, failed] = std::from_chars(port.data(), end, value);
+  return failed == std::errc{} && stop == end && value != 0;
+}
+
+Result<void> check_members(const Node& node, std::set<std::string_view>& addresses) {
+  if (node.members.empty()) return broken("node " + quoted(node.name) + " has no member");
+  for (const Member& member : node.members) {
+    if (const auto word = check_word("address", member.address); !word) return word;
+    if (!is_address(member.address)) {
+      return broken("address " + quoted(member.address) + ": want host:port");
+    }
+    if (!addresses.insert(member.address).second) {
+      return broken("address " + quoted(member.address) + " is given twice");
+    }
+    if (member.rack.empty()) continue;
+    if (const auto word = check_word("rack", member.rack); !word) return word;
+  }
+  return {};
+}
+
+Result<void> check_node(const Node& node, NodeId next_node) {
+  if (const auto word = check_word("node name", node.name); !word) return word;
+  if (node.id.value() == 0 || node.id >= next_node) {
+    return broken("node " + quoted(node.name) + " has id " + number(node.id.value()) +
+                  ", not from 1 to below next_node " + number(next_node.value()));
+  }
+  if (node.weight < 1 || node.weight > kWeightMax) {
+    return broken("node " + quoted(node.name) + " has weight " + number(node.weight) +
+                  ", not from 1 to " + number(kWeightMax));
+  }
+  return {};
+}
+
+Result<void> check_nodes(const Document& document) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> addresses;
+  std::uint64_t weights = 0;
+  bool active = false;
+  NodeId previous;
+  for (const Node& node : document.nodes) {
+    if (const auto good = check_node(node, document.next_node); !good) return good;
+    if (node.id <= previous) return broken("node " + quoted(node.name) + " is not sorted by id");
+    previous = node.id;
+    if (!names.insert(node.name).second) return broken("two nodes named " + quoted(node.name));
+    if (const auto good = check_members(node, addresses); !good) return good;
+    weights += node.weight;
+    active = active || node.state == NodeState::kActive;
+  }
+  if (!active) return broken("no active node");
+  if (weights > kWeightSumMax) {
+    return broken("weights sum to " + number(weights) + ", more than " + number(kWeightSumMax));
+  }
+  return {};
+}
+
+Result<void> check_cuts(const Document& document) {
+  const Cut* previous = nullptr;
+  for (const Cut& cut : document.cuts) {
+    const std::string what = "cut " + to_string(cut.range);
+    if (cut.range.last < cut.range.first) return broken(what + " ends before it begins");
+    if (previous != nullptr && cut.range.first <= previous->range.last) {
+      return broken(what + " is not after the one before it");
+    }
+    if (find_node(document, cut.node) == nullptr) {
+      return broken(what + " belongs to node " + number(cut.node.value()) + ", which is unknown");
+    }
+    if (!exact(cut.created) || !exact(cut.pinned_until)) {
+      return broken(what + " has a time outside 0 .. 2^53 - 1");
+    }
+    previous = &cut;
+  }
+  return {};
+}
+
+Result<void> check_move(const Document& document, const Move& move) {
+  const std::string what = "move " + number(move.id.value());
+  if (move.source == move.destination) return broken(what + " ends where it begins");
+  for (const NodeId node : {move.source, move.destination}) {
+    if (find_node(document, node) == nullptr) {
+      return broken(what + " names node " + number(node.value()) + ", which is unknown");
+    }
+  }
+  const std::uint64_t set = move.phase_epoch.value();
+  if (move.id.value() == 0 || set < move.id.value() || set > document.epoch.value()) {
+    return broken(what + " has phase epoch " + number(set) + ", not from its id to epoch " +
+                  number(document.epoch.value()));
+  }
+  if (!exact(move.started)) return broken(what + " has a time outside 0 .. 2^53 - 1");
+  if (move.ranges.empty()) return broken(what + " has no range");
+  for (const TokenRange& range : move.ranges) {
+    if (range.last < range.first) return broken(what + " has a range that ends before it begins");
+  }
+  if (normalised(move.ranges) != move.ranges) {
+    return broken(what + " has ranges that are not sorted, disjoint and joined");
+  }
+  return {};
+}
+
+Result<void> check_moves(const Document& document) {
+  MoveId previous;
+  std::vector<TokenRange> all;
+  for (const Move& move : document.moves) {
+    if (const auto good = check_move(document, move); !good) return good;
+    if (move.id <= previous) {
+      return broken("move " + number(move.id.value()) + " is not sorted by id");
+    }
+    previous = move.id;
+    all.insert(all.end(), move.ranges.begin(), move.ranges.end());
+  }
+  std::ranges::sort(all);
+  const auto touching = std::ranges::adjacent_find(
+      all, [](const TokenRange& left, const TokenRange& right) { return left.overlaps(right); });
+  if (touching != all.end()) return broken("two moves share tokens of " + to_string(*touching));
+  return {};
+}
+
+Result<void> check_sessions(const Document& document) {
+  const SessionId* previous = nullptr;
+  for (const SessionId& session : document.routers) {
+    if (const auto word = check_word("session", session.value()); !word) return word;
+    if (previous != nullptr && session <= *previous) {
+      return broken("session " + quoted(session.value()) + " is not sorted and unique");
+    }
+    previous = &session;
+  }
+  const Leader& leader = document.leader;
+  if (!exact(leader.term.value())) return broken("the term is above 2^53 - 1");
+  if (leader.session.value().empty()) return {};
+  if (leader.term.value() == 0) return broken("a leader without a term");
+  if (!has_router(document, leader.session)) {
+    return broken("leader " + quoted(leader.session.value()) + " is not among the routers");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> validate(const Document& document) {
+  if (document.epoch.value() == 0 || !exact(document.epoch.value())) {
+    return broken("epoch " + number(document.epoch.value()) + " is outside 1 .. 2^53 - 1");
+  }
+  if (const auto word = check_word("pool", document.pool); !word) return word;
+  if (!document.mark.empty()) {
+    if (const auto word = check_word("mark", document.mark); !word) return word;
+  }
+  if (document.scheme != kVnodeScheme) {
+    return broken("scheme " + quoted(document.scheme) + " is unknown; want 'vnode'");
+  }
+  if (const auto good = check_nodes(document); !good) return good;
+  if (const auto good = check_cuts(document); !good) return good;
+  if (const auto good = check_moves(document); !good) return good;
+  return check_sessions(document);
+}
+
+}  // namespace cleave::ring
