@@ -1,0 +1,278 @@
+#include "backend/redis_store.h"
+
+#include <charconv>
+#include <utility>
+
+namespace cleave::backend {
+namespace {
+
+std::int64_t to_number(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// TIME: seconds and microseconds.
+std::int64_t time_ms(const wire::Reply& reply) {
+  if (reply.elements.size() != 2) return 0;
+  return to_number(reply.elements[0].text) * 1'000 + to_number(reply.elements[1].text) / 1'000;
+}
+
+// "7.0.15" -> 7.
+std::int64_t major_version(std::string_view version) {
+  return to_number(version.substr(0, version.find('.')));
+}
+
+Result<StoreFacts> parse_facts(const Replies& replies, nanoseconds round_trip) {
+  for (const wire::Reply& reply : replies) {
+    if (reply.is_error()) return fail(Code::kUnavailable, "the server refused: " + reply.text);
+  }
+  StoreFacts facts;
+  const std::string& info = replies[0].text;
+  facts.incarnation = {std::string(info_field(info, "run_id")),
+                       std::string(info_field(info, "master_replid"))};
+  facts.primary = info_field(info, "role") == "master";
+  facts.replicas = static_cast<std::uint32_t>(info_number(info, "connected_slaves"));
+  facts.version = info_field(info, "redis_version");
+  facts.memory_bytes = info_number(info, "used_memory");
+  facts.memory_bytes_max = info_number(info, "maxmemory");
+  facts.commands = info_number(info, "total_commands_processed");
+  facts.mark = replies[1].text;
+  facts.keys = static_cast<std::uint64_t>(replies[2].integer) - (facts.mark.empty() ? 0 : 1);
+  const std::int64_t half = std::chrono::duration_cast<milliseconds>(round_trip).count() / 2;
+  facts.clock_ms = time_ms(replies[3]) + half;
+  facts.command_stats = replies[4].text;
+  if (facts.incarnation.run_id.empty())
+    return fail(Code::kInvalid, "the server's INFO names no run_id: is it a Redis server?");
+  return facts;
+}
+
+// Age and size of one key, from the first step's two replies.
+Item sized_item(std::string key, const wire::Reply& age, const wire::Reply& size,
+                std::string_view age_option, const Limits& limits) {
+  Item item;
+  item.key = std::move(key);
+  if (size.type == wire::Reply::Type::kNull) return item;
+  item.kind = Item::Kind::kValue;
+  item.bytes = static_cast<std::uint64_t>(size.integer);
+  if (age.type == wire::Reply::Type::kInteger) {
+    item.age_option = age_option;
+    item.age = std::to_string(age.integer);
+  }
+  if (size.is_error()) {
+    item.kind = Item::Kind::kUnmovable;
+    item.reason = "its size cannot be asked: " + size.text;
+  } else if (item.bytes > limits.value_bytes_max) {
+    item.kind = Item::Kind::kUnmovable;
+    item.reason = "it has " + std::to_string(item.bytes) + " bytes, more than " +
+                  std::to_string(limits.value_bytes_max);
+  } else if (item.bytes > limits.big_value_bytes) {
+    item.kind = Item::Kind::kBig;
+  }
+  return item;
+}
+
+// DUMP's reply and the absolute expiry in milliseconds (-1: none, -2: no key).
+void take_value(Item& item, const wire::Reply& dump, std::int64_t expires_at_ms) {
+  if (dump.is_error()) {
+    item.kind = Item::Kind::kUnmovable;
+    item.reason = "DUMP refused: " + dump.text;
+  } else if (dump.type == wire::Reply::Type::kNull) {
+    item.kind = Item::Kind::kAbsent;  // it went between the two steps
+  } else {
+    item.payload = dump.text;
+    item.expires_at_ms = expires_at_ms > 0 ? expires_at_ms : 0;
+  }
+}
+
+// 6.2: EXEC's [DUMP, PTTL, TIME]. PTTL is relative; with TIME of the same moment it is absolute.
+void take_value_62(Item& item, const wire::Reply& exec) {
+  if (exec.elements.size() != 3) {
+    item.kind = Item::Kind::kUnmovable;
+    item.reason = "DUMP in a transaction was refused: " + exec.text;
+    return;
+  }
+  const std::int64_t left = exec.elements[1].integer;
+  take_value(item, exec.elements[0], left >= 0 ? time_ms(exec.elements[2]) + left : 0);
+}
+
+void add_write(Commands& commands, const Item& item) {
+  if (item.kind == Item::Kind::kAbsent) {
+    commands.add({"UNLINK", item.key});
+    return;
+  }
+  const std::string expires = std::to_string(item.expires_at_ms);
+  std::vector<std::string_view> args{"RESTORE", item.key, expires, item.payload, "REPLACE",
+                                     "ABSTTL"};
+  if (!item.age.empty()) {
+    args.emplace_back(item.age_option);
+    args.emplace_back(item.age);
+  }
+  commands.add(args);
+}
+
+}  // namespace
+
+RedisStore::RedisStore(net::Loop& loop, Gate& gate, Rng rng, Pipe::Options options)
+    : loop_(loop), limits_(options.limits), pipe_(loop, gate, rng, std::move(options)) {}
+
+void RedisStore::run(const Commands& commands, RepliesDone done) {
+  backend::run(pipe_, commands, alive_, std::move(done));
+}
+
+void RedisStore::facts(Done<StoreFacts> done) {
+  Commands commands;
+  commands.add({"INFO"});
+  commands.add({"GET", kMarkerKey});
+  commands.add({"DBSIZE"});
+  commands.add({"TIME"});
+  commands.add({"INFO", "commandstats"});
+  const Instant asked = loop_.now();
+  run(commands, [this, asked, done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    Result<StoreFacts> facts = parse_facts(*replies, loop_.now() - asked);
+    if (facts) {
+      has_expire_time_ = major_version(facts->version) >= 7;
+      frequency_ = info_field((*replies)[0].text, "maxmemory_policy").ends_with("lfu");
+    }
+    done(std::move(facts));
+  });
+}
+
+void RedisStore::list(const std::string& from, KeyFilter filter, Done<Page> done) {
+  Commands commands;
+  const std::string count = std::to_string(limits_.scan_count);
+  commands.add({"SCAN", from.empty() ? "0" : std::string_view(from), "COUNT", count});
+  run(commands, [filter = std::move(filter), done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    wire::Reply& reply = replies->front();
+    if (reply.elements.size() != 2)
+      return done(fail(Code::kUnavailable, "SCAN was refused: " + reply.text));
+    Page page;
+    if (reply.elements[0].text != "0") page.next = reply.elements[0].text;
+    for (wire::Reply& key : reply.elements[1].elements) {
+      if (key.text.starts_with(kOwnPrefix) || !filter(key.text)) continue;
+      page.keys.push_back(std::move(key.text));
+    }
+    done(std::move(page));
+  });
+}
+
+void RedisStore::read(std::vector<std::string> keys, Done<std::vector<Item>> done) {
+  if (keys.empty()) return loop_.post([done = std::move(done)] { done(std::vector<Item>{}); });
+  Commands commands;
+  const std::string_view age_option = frequency_ ? "FREQ" : "IDLETIME";
+  for (const std::string& key : keys) {
+    commands.add({"OBJECT", age_option, key});
+    commands.add({"MEMORY", "USAGE", key});
+  }
+  run(commands, [this, age_option, keys = std::move(keys),
+                 done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    std::vector<Item> items;
+    items.reserve(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      items.push_back(sized_item(std::move(keys[i]), (*replies)[2 * i], (*replies)[2 * i + 1],
+                                 age_option, limits_));
+    }
+    read_values(std::move(items), std::move(done));
+  });
+}
+
+void RedisStore::read_values(std::vector<Item> items, Done<std::vector<Item>> done) {
+  Commands commands;
+  for (const Item& item : items) {
+    if (item.kind != Item::Kind::kValue) continue;
+    if (has_expire_time_) {
+      commands.add({"DUMP", item.key});
+      commands.add({"PEXPIRETIME", item.key});
+    } else {
+      commands.add({"MULTI"});
+      commands.add({"DUMP", item.key});
+      commands.add({"PTTL", item.key});
+      commands.add({"TIME"});
+      commands.add({"EXEC"});
+    }
+  }
+  if (commands.empty()) return done(std::move(items));
+  run(commands, [this, items = std::move(items),
+                 done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    std::size_t next = 0;
+    for (Item& item : items) {
+      if (item.kind != Item::Kind::kValue) continue;
+      if (has_expire_time_) {
+        take_value(item, (*replies)[next], (*replies)[next + 1].integer);
+        next += 2;
+      } else {
+        take_value_62(item, (*replies)[next + 4]);
+        next += 5;
+      }
+    }
+    done(std::move(items));
+  });
+}
+
+void RedisStore::write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) {
+  Commands commands;
+  for (const Item& item : items) add_write(commands, item);
+  if (commands.empty()) {
+    return loop_.post([done = std::move(done)] { done(std::vector<WriteFailure>{}); });
+  }
+  std::vector<std::string> keys;
+  keys.reserve(items.size());
+  for (Item& item : items) keys.push_back(std::move(item.key));
+  run(commands, [keys = std::move(keys), done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    std::vector<WriteFailure> failures;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      wire::Reply& reply = (*replies)[i];
+      if (reply.is_error())
+        failures.push_back({std::move(keys[i]), "the destination refused: " + reply.text});
+    }
+    done(std::move(failures));
+  });
+}
+
+void RedisStore::remove(std::vector<std::string> keys, Done<void> done) {
+  if (keys.empty()) return loop_.post([done = std::move(done)] { done({}); });
+  Commands commands;
+  for (const std::string& key : keys) commands.add({"UNLINK", key});
+  run(commands, [done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    for (const wire::Reply& reply : *replies) {
+      if (reply.is_error())
+        return done(fail(Code::kUnavailable, "UNLINK was refused: " + reply.text));
+    }
+    done({});
+  });
+}
+
+void RedisStore::wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) {
+  Commands commands;
+  const std::string patience = std::to_string(limits_.fence_hold_max.count() / 2);
+  commands.add({"WAIT", std::to_string(replicas), patience});
+  run(commands, [done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    const wire::Reply& reply = replies->front();
+    if (reply.is_error()) return done(fail(Code::kUnavailable, "WAIT was refused: " + reply.text));
+    done(static_cast<std::uint32_t>(reply.integer));
+  });
+}
+
+void RedisStore::mark(const std::string& value, Done<void> done) {
+  Commands commands;
+  commands.add({"SET", kMarkerKey, value, "NX"});
+  commands.add({"GET", kMarkerKey});
+  run(commands, [value, done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    const wire::Reply& now = (*replies)[1];
+    if ((*replies)[0].is_error())
+      return done(fail(Code::kUnavailable, "the marker was refused: " + (*replies)[0].text));
+    if (now.text != value)
+      return done(fail(Code::kConflict, "the server belongs to pool mark '" + now.text + "'"));
+    done({});
+  });
+}
+
+}  // namespace cleave::backend

@@ -1,0 +1,56 @@
+// RedisStore: a Store on a stock Redis or Valkey server, 6.2 or newer, through one Pipe.
+//
+// Reading a key takes two steps, pipelined over the batch: first its age (`OBJECT FREQ` or
+// `IDLETIME`, which DUMP would reset) and size, then `DUMP` with the absolute expiry. A key above
+// the big-value limit is reported, not dumped: DUMP would stop the server while it works.
+//
+// Threads: one loop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/commands.h"
+#include "backend/pipe.h"
+#include "backend/store.h"
+#include "base/limits.h"
+#include "net/loop.h"
+
+namespace cleave::backend {
+
+// The ownership marker's key (protocol rule 12) and the prefix of everything that is the router's
+// own: never copied, purged, cleaned or counted.
+inline constexpr std::string_view kMarkerKey = "cleave:{owner}";
+inline constexpr std::string_view kOwnPrefix = "cleave:{";
+
+class RedisStore final : public Store {
+ public:
+  RedisStore(net::Loop& loop, Gate& gate, Rng rng, Pipe::Options options);
+
+  void facts(Done<StoreFacts> done) override;
+  void list(const std::string& from, KeyFilter filter, Done<Page> done) override;
+  void read(std::vector<std::string> keys, Done<std::vector<Item>> done) override;
+  void write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) override;
+  void remove(std::vector<std::string> keys, Done<void> done) override;
+  void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) override;
+  void mark(const std::string& value, Done<void> done) override;
+  std::size_t unfinished() const override { return pipe_.unfinished(); }
+
+  // For what has no place in the engine-neutral interface (sweep, big values).
+  void run(const Commands& commands, RepliesDone done);
+  bool usable() const { return pipe_.usable(); }
+  std::string last_error() const { return pipe_.last_error(); }
+
+ private:
+  void read_values(std::vector<Item> items, Done<std::vector<Item>> done);
+
+  net::Loop& loop_;
+  Limits limits_;
+  bool frequency_ = false;      // the server evicts by frequency: OBJECT FREQ, not IDLETIME
+  bool has_expire_time_ = true;  // PEXPIRETIME (7.0); else MULTI; DUMP; PTTL; TIME; EXEC
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+  Pipe pipe_;
+};
+
+}  // namespace cleave::backend

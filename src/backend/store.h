@@ -1,0 +1,88 @@
+// Store: one server as a driver uses it: list the keys of ranges, read, write and remove items.
+// Engine-neutral, so that another engine's servers can be moved between by the same driver.
+//
+// Threads: one loop; callbacks run there, once for each call, unless the Store is destroyed first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace cleave::backend {
+
+// The server as it is now.
+struct StoreFacts {
+  Incarnation incarnation;
+  bool primary = false;
+  std::uint32_t replicas = 0;          // connected ones
+  std::string mark;                    // ownership marker; empty: none
+  std::int64_t clock_ms = 0;           // TIME, corrected by half the round trip
+  std::uint64_t keys = 0;              // without the marker
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_max = 0;  // 0 = no limit
+  std::uint64_t commands = 0;          // processed since its start
+  std::string version;
+  std::string command_stats;           // INFO commandstats, as text
+};
+
+// One page of a listing. An empty `next` means that it was the last.
+struct Page {
+  std::vector<std::string> keys;
+  std::string next;
+};
+
+// One key with all that must survive the move.
+struct Item {
+  enum class Kind : std::uint8_t {
+    kAbsent,     // to be removed at the destination
+    kValue,      // `payload` is complete
+    kBig,        // above Limits::big_value_bytes: to be copied in pieces
+    kUnmovable,  // `reason` says why
+  };
+  std::string key;
+  Kind kind = Kind::kAbsent;
+  std::string payload;
+  std::int64_t expires_at_ms = 0;  // wall time; 0 = never
+  std::string age_option;          // "IDLETIME" or "FREQ"
+  std::string age;                 // its value; empty: not known
+  std::uint64_t bytes = 0;         // memory at the source
+  std::string reason;
+};
+
+// What could not be written, and the server's words.
+struct WriteFailure {
+  std::string key;
+  std::string reason;
+};
+
+class Store {
+ public:
+  template <class T>
+  using Done = std::function<void(Result<T>)>;
+  using KeyFilter = std::function<bool(std::string_view key)>;
+
+  virtual ~Store() = default;
+
+  virtual void facts(Done<StoreFacts> done) = 0;
+  // Keys that `filter` takes, from cursor `from` (empty: the start) on. A key that is there during
+  // the whole listing is in some page; one may be in several.
+  virtual void list(const std::string& from, KeyFilter filter, Done<Page> done) = 0;
+  // Items in the order of the keys. Two reads begun one after the other see the server in that
+  // order, and so do the writes that follow from them (protocol rule 15).
+  virtual void read(std::vector<std::string> keys, Done<std::vector<Item>> done) = 0;
+  virtual void write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) = 0;
+  virtual void remove(std::vector<std::string> keys, Done<void> done) = 0;
+  // How many replicas have everything that was written before.
+  virtual void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) = 0;
+  // Writes the ownership marker iff there is none. Errors: kConflict, with the marker that is there.
+  virtual void mark(const std::string& value, Done<void> done) = 0;
+  // Commands sent through this store that are not finished (protocol rule 6).
+  virtual std::size_t unfinished() const = 0;
+};
+
+}  // namespace cleave::backend

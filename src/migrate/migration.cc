@@ -1,0 +1,441 @@
+#include "migrate/migration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace cleave::migrate {
+namespace {
+
+// CopyKeys under way at once while scanning: enough that source, destination and driver all work.
+constexpr std::uint64_t kCopiesOpenMax = 4;
+constexpr seconds kCopyingAckMax{5};
+
+std::string keys_text(const std::vector<Unmovable>& unmovable) {
+  const std::string& first = unmovable.front().reason;
+  if (unmovable.size() == 1) return "one key cannot be moved: " + first;
+  return std::to_string(unmovable.size()) + " keys cannot be moved, the first: " + first;
+}
+
+}  // namespace
+
+std::string_view to_string(Step step) {
+  switch (step) {
+    case Step::kIdentify: return "identify";
+    case Step::kBegin: return "begin";
+    case Step::kSweep: return "sweep";
+    case Step::kPurge: return "purge";
+    case Step::kAwaitCopying: return "await-copying";
+    case Step::kScan: return "scan";
+    case Step::kRounds: return "rounds";
+    case Step::kFence: return "fence";
+    case Step::kAwaitFenced: return "await-fenced";
+    case Step::kLastCopies: return "last-copies";
+    case Step::kReplicas: return "replicas";
+    case Step::kVerify: return "verify";
+    case Step::kCommit: return "commit";
+    case Step::kClean: return "clean";
+    case Step::kFinish: return "finish";
+    case Step::kAbort: return "abort";
+    case Step::kOver: return "over";
+  }
+  return "unknown";
+}
+
+Migration::Migration(ring::MoveRequest request, Options options)
+    : request_(std::move(request)), options_(options) {
+  request_.ranges = ring::normalised(std::move(request_.ranges));
+}
+
+Migration::Migration(const ring::Move& clean, Options options)
+    : request_{.ranges = clean.ranges,
+               .source = clean.source,
+               .destination = clean.destination,
+               .reason = clean.reason,
+               .now = clean.started},
+      options_(options),
+      step_(Step::kClean),
+      id_(clean.id),
+      clean_epoch_(clean.phase_epoch) {
+  CHECK(clean.phase == ring::Phase::kClean);
+  outcome_.committed = true;
+}
+
+Actions Migration::step(const Event& event, Instant now) {
+  if (is_over()) return {};
+  return std::visit([&](const auto& what) { return on(what, now); }, event);
+}
+
+Result<ring::Document> Migration::edit(Change change, const ring::Document& document,
+                                       UnixMillis now) const {
+  const ring::Move* move = ring::find_move(document, id_);
+  switch (change) {
+    case Change::kBegin: {
+      ring::MoveRequest request = request_;
+      request.now = now;
+      return ring::begin_move(document, request);
+    }
+    case Change::kFence:
+      return ring::fence_move(document, id_, copying_epoch_);
+    case Change::kCommit:
+      for (const SessionId& router : document.routers) {
+        // One that joined after the fence was born fenced: it counts as acknowledged (rule 20).
+        if (waiting_.contains(router) && !options_.mutations.commit_without_acks)
+          return fail(Code::kConflict, "router " + router.value() + " has not acknowledged");
+      }
+      return ring::commit_move(document, id_, fenced_epoch_, now);
+    case Change::kFinish:
+      return ring::finish_move(document, id_, clean_epoch_);
+    case Change::kAbort:
+      // The driver may abort its move in either phase: nothing is lost in any (rule 22).
+      if (move == nullptr) return fail(Code::kConflict, "the move is gone");
+      return ring::abort_move(document, id_, move->phase_epoch);
+  }
+  return fail(Code::kInvalid, "no such change");
+}
+
+std::string Migration::waits_for() const {
+  if (step_ == Step::kAwaitCopying || step_ == Step::kAwaitFenced) {
+    std::string names;
+    for (const SessionId& session : waiting_) names += (names.empty() ? "" : ", ") + session.value();
+    return "routers " + names;
+  }
+  if (step_ == Step::kRounds && !waiting_.empty()) return "dirty sets";
+  if (step_ == Step::kReplicas) return "replicas of the destination";
+  return "";
+}
+
+// ---- the way to the commit ----------------------------------------------------------------------
+
+Actions Migration::on(const Start&, Instant now) {
+  progress_.began = now;
+  entered_ = now;
+  if (step_ == Step::kClean) return {Clean{}};
+  if (step_ != Step::kIdentify) return {};
+  return {Identify{}};
+}
+
+Actions Migration::on(const Identified& event, Instant now) {
+  if (step_ == Step::kIdentify) {
+    std::string why = refusal(event);
+    if (!why.empty()) return refuse(std::move(why), now);
+    source_ = event.source;
+    destination_ = event.destination;
+    return enter(Step::kBegin, {Write{Change::kBegin}}, now);
+  }
+  if (step_ != Step::kVerify) return {};
+  std::string why = changed_server(event);
+  if (!why.empty() && !options_.mutations.no_incarnation_check) return abort(std::move(why), now);
+  return enter(Step::kCommit, {Write{Change::kCommit}}, now);
+}
+
+// Rule 12. What may be purged and cleaned must be ours, and two names for one server, or a server
+// and its own replica, would purge the only copy.
+std::string Migration::refusal(const Identified& event) const {
+  const ServerFacts& source = event.source;
+  const ServerFacts& destination = event.destination;
+  if (source.incarnation.run_id == destination.incarnation.run_id)
+    return "source and destination are one server under two names";
+  if (source.incarnation.replication_id == destination.incarnation.replication_id)
+    return "source and destination replicate one another";
+  if (!source.primary) return "the source is not a primary";
+  if (!destination.primary) return "the destination is not a primary";
+  if (!source.marked && !options_.mutations.no_marker_check)
+    return "the source does not carry this pool's ownership marker; see 'cleave adopt'";
+  if (!destination.marked && !options_.mutations.no_marker_check)
+    return "the destination does not carry this pool's ownership marker; see 'cleave adopt'";
+  const std::int64_t skew = source.clock_ms - destination.clock_ms;
+  if (std::max(skew, -skew) > options_.limits.clock_skew_max.count())
+    return "the clocks of source and destination differ by " + std::to_string(skew) +
+           " ms, which expiry times would not survive";
+  return "";
+}
+
+// Rule 19.
+std::string Migration::changed_server(const Identified& event) const {
+  if (event.source.incarnation != source_.incarnation || !event.source.primary)
+    return "the source restarted or failed over during the move";
+  if (event.destination.incarnation != destination_.incarnation || !event.destination.primary)
+    return "the destination restarted or failed over during the move";
+  return "";
+}
+
+Actions Migration::on(const Written& event, Instant now) {
+  const ring::Document& document = *event.document;
+  if (step_ == Step::kBegin) {
+    seen_ = document.epoch;
+    return begun(document, now);
+  }
+  return on(DocumentSeen{event.document}, now);
+}
+
+Actions Migration::begun(const ring::Document& document, Instant now) {
+  id_ = MoveId{document.epoch.value()};
+  copying_epoch_ = document.epoch;
+  members_ = {document.routers.begin(), document.routers.end()};
+  if (!abort_wanted_.empty()) return abort(abort_wanted_, now);
+  if (options_.mutations.no_sweep) return on(Swept{}, now);
+  return enter(Step::kSweep, {SweepBoth{}}, now);
+}
+
+Actions Migration::on(const Swept&, Instant now) {
+  if (step_ != Step::kSweep && step_ != Step::kBegin) return {};
+  if (options_.mutations.no_purge) return await_copying(now);
+  return enter(Step::kPurge, {Purge{}}, now);
+}
+
+Actions Migration::on(const Purged&, Instant now) {
+  if (step_ != Step::kPurge) return {};
+  return await_copying(now);
+}
+
+// Rule 14. Until every member notes its writes, a scan could pass a key that is then written unseen.
+Actions Migration::await_copying(Instant now) {
+  waiting_ = members_;
+  if (options_.mutations.no_copying_ack) waiting_.clear();
+  Actions actions;
+  for (const SessionId& session : waiting_) actions.emplace_back(AwaitCopying{session});
+  enter(Step::kAwaitCopying, {}, now);
+  return waiting_.empty() ? scan_on(now) : actions;
+}
+
+Actions Migration::on(const CopyingAcked& event, Instant now) {
+  if (step_ != Step::kAwaitCopying || waiting_.erase(event.session) == 0) return {};
+  return waiting_.empty() ? scan_on(now) : Actions{};
+}
+
+// Rule 15: asks for the next page, or goes on to the rounds when all is scanned and copied.
+Actions Migration::scan_on(Instant now) {
+  if (step_ == Step::kAwaitCopying) {
+    enter(Step::kScan, {}, now);
+    scan_open_ = true;
+    return {ScanNext{.from_start = true}};
+  }
+  if (scan_ended_) return copies_open_ == 0 ? next_round(now) : Actions{};
+  if (scan_open_ || copies_open_ >= kCopiesOpenMax) return {};
+  scan_open_ = true;
+  return {ScanNext{}};
+}
+
+Actions Migration::on(const ScanPage& event, Instant now) {
+  if (step_ != Step::kScan || !scan_open_) return {};
+  scan_open_ = false;
+  scan_ended_ = event.last;
+  Actions actions;
+  if (!event.keys.empty()) {
+    ++copies_open_;
+    actions.emplace_back(CopyKeys{.keys = event.keys});
+  }
+  for (Action& action : scan_on(now)) actions.push_back(std::move(action));
+  return actions;
+}
+
+Actions Migration::on(const Copied& event, Instant now) {
+  if (!before_commit() || copies_open_ == 0) return {};
+  --copies_open_;
+  progress_.keys_copied += event.keys;
+  progress_.bytes_copied += event.bytes;
+  if (!event.unmovable.empty()) {
+    outcome_.unmovable = event.unmovable;
+    return abort(keys_text(event.unmovable), now);
+  }
+  if (step_ == Step::kScan) return scan_on(now);
+  if (copies_open_ > 0) return {};
+  if (step_ == Step::kRounds && waiting_.empty())
+    return round_small_ ? enter(Step::kFence, {Write{Change::kFence}}, now) : next_round(now);
+  if (step_ == Step::kLastCopies) return last_copies(now);
+  return {};
+}
+
+// Rule 16: first take the dirty sets, then read the keys. The other way round a write between the
+// two would be in neither.
+Actions Migration::next_round(Instant now) {
+  if (progress_.rounds >= options_.limits.dirty_rounds_max)
+    return abort("writes come faster than they can be copied (" +
+                     std::to_string(progress_.rounds) + " rounds)", now);
+  ++progress_.rounds;
+  ++take_number_;
+  waiting_ = members_;
+  Actions actions;
+  for (const SessionId& session : waiting_)
+    actions.emplace_back(Take{.session = session, .number = take_number_});
+  return enter(Step::kRounds, std::move(actions), now);
+}
+
+Actions Migration::on(const Taken& event, Instant now) {
+  if (step_ != Step::kRounds || event.number != take_number_) return {};
+  if (waiting_.erase(event.session) == 0) return {};
+  if (event.whole_range)
+    return abort("a command whose keys are not all known, or too many writes, met the move", now);
+  pending_.insert(event.keys.begin(), event.keys.end());
+  if (!waiting_.empty()) return {};
+  round_small_ = pending_.size() <= options_.limits.dirty_small_keys;
+  if (pending_.empty()) return enter(Step::kFence, {Write{Change::kFence}}, now);
+  return copy_pending(false);
+}
+
+Actions Migration::copy_pending(bool fenced) {
+  CopyKeys copy{.keys = {pending_.begin(), pending_.end()}, .fenced = fenced};
+  pending_.clear();
+  ++copies_open_;
+  return {std::move(copy)};
+}
+
+// Rule 17. `document` is what the compare-and-set wrote: whoever joins later joins fenced.
+Actions Migration::fenced(const ring::Move& move, const ring::Document& document, Instant now) {
+  fenced_epoch_ = move.phase_epoch;
+  progress_.fenced = now;
+  members_ = {document.routers.begin(), document.routers.end()};
+  waiting_ = members_;
+  enter(Step::kAwaitFenced, {}, now);
+  if (options_.mutations.commit_without_acks || waiting_.empty()) return last_copies(now);
+  Actions actions;
+  for (const SessionId& session : waiting_) actions.emplace_back(AwaitFenced{session});
+  return actions;
+}
+
+Actions Migration::on(const FencedAcked& event, Instant now) {
+  if (step_ != Step::kAwaitFenced || !waiting_.contains(event.session)) return {};
+  if (event.whole_range)
+    return abort("a command whose keys are not all known, or too many writes, met the move", now);
+  for (const Incarnation& incarnation : event.source_incarnations) {
+    if (incarnation != source_.incarnation && !options_.mutations.no_incarnation_check)
+      return abort("router " + event.session.value() + " spoke to another life of the source", now);
+  }
+  waiting_.erase(event.session);
+  if (!options_.mutations.no_last_copy) pending_.insert(event.keys.begin(), event.keys.end());
+  return waiting_.empty() ? last_copies(now) : Actions{};
+}
+
+// Rules 18 and 19: what is left, then the replicas, then one more look at both servers.
+Actions Migration::last_copies(Instant now) {
+  if (!pending_.empty()) {
+    enter(Step::kLastCopies, {}, now);
+    return copy_pending(true);
+  }
+  if (destination_.replicas > 0 && step_ != Step::kReplicas)
+    return enter(Step::kReplicas, {WaitReplicas{destination_.replicas}}, now);
+  return enter(Step::kVerify, {Identify{}}, now);
+}
+
+Actions Migration::on(const ReplicasWaited& event, Instant now) {
+  if (step_ != Step::kReplicas) return {};
+  if (event.reached < destination_.replicas)
+    return abort("only " + std::to_string(event.reached) + " of " +
+                     std::to_string(destination_.replicas) +
+                     " replicas of the destination have the copies", now);
+  return last_copies(now);
+}
+
+// ---- after the commit ---------------------------------------------------------------------------
+
+Actions Migration::committed(const ring::Move& move, Instant now) {
+  clean_epoch_ = move.phase_epoch;
+  progress_.committed = now;
+  outcome_ = Outcome{.committed = true, .why = "", .unmovable = {}};
+  return enter(Step::kClean, {Clean{}}, now);
+}
+
+Actions Migration::on(const Cleaned&, Instant now) {
+  if (step_ != Step::kClean) return {};
+  return enter(Step::kFinish, {Write{Change::kFinish}}, now);
+}
+
+// ---- what others did, failures, the end ---------------------------------------------------------
+
+// Also how an unknown outcome of our own compare-and-set is settled: whoever wrote the phase that
+// we wanted, it was for this move, whose id never returns.
+Actions Migration::on(const DocumentSeen& event, Instant now) {
+  const ring::Document& document = *event.document;
+  if (id_ == MoveId{} || document.epoch < seen_) return {};
+  seen_ = document.epoch;
+  const ring::Move* move = ring::find_move(document, id_);
+  const bool cleaning = step_ == Step::kClean || step_ == Step::kFinish;
+  if (move == nullptr) {
+    if (cleaning) return over(true, "", now);
+    const std::string why = outcome_.why.empty() ? "aborted by another" : outcome_.why;
+    return over(false, why, now);
+  }
+  if (move->phase == ring::Phase::kClean)
+    return cleaning ? Actions{} : committed(*move, now);
+  if (move->phase == ring::Phase::kFenced && step_ == Step::kFence)
+    return fenced(*move, document, now);
+  return {};
+}
+
+Actions Migration::on(const WriteRefused& event, Instant now) {
+  switch (step_) {
+    case Step::kBegin: return refuse(event.why, now);
+    case Step::kFence:
+    case Step::kCommit: return abort(event.why, now);
+    case Step::kAbort:
+    case Step::kFinish: retry_ = true; return {};
+    default: return {};
+  }
+}
+
+Actions Migration::on(const Failed& event, Instant now) {
+  if (step_ == Step::kIdentify) return refuse(event.why, now);
+  if (step_ == Step::kClean || step_ == Step::kFinish || step_ == Step::kAbort) {
+    retry_ = true;
+    return {};
+  }
+  // A commit on its way is answered by the document, never by us.
+  if (step_ == Step::kCommit || step_ == Step::kBegin) return {};
+  return abort(event.why, now);
+}
+
+Actions Migration::on(const AbortWanted& event, Instant now) {
+  if (step_ == Step::kIdentify) return refuse(event.why, now);
+  if (step_ == Step::kBegin) {
+    abort_wanted_ = event.why;
+    return {};
+  }
+  if (step_ == Step::kCommit) return {};
+  return abort(event.why, now);
+}
+
+Actions Migration::on(const Tick&, Instant now) {
+  if (retry_) {
+    retry_ = false;
+    if (step_ == Step::kAbort) return {Write{Change::kAbort}};
+    if (step_ == Step::kFinish) return {Write{Change::kFinish}};
+    if (step_ == Step::kClean) return {Clean{}};
+  }
+  if (step_ == Step::kAwaitCopying && now - entered_ > kCopyingAckMax)
+    return abort("no acknowledgement of the copying phase by " + waits_for(), now);
+  const bool holding = step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
+                       step_ == Step::kReplicas || step_ == Step::kVerify;
+  if (holding && now - progress_.fenced > options_.limits.fence_hold_max)
+    return abort("the fence would have been held too long (step " +
+                     std::string(to_string(step_)) + ")", now);
+  return {};
+}
+
+Actions Migration::enter(Step step, Actions actions, Instant now) {
+  step_ = step;
+  entered_ = now;
+  return actions;
+}
+
+// Nothing was begun: there is nothing to undo.
+Actions Migration::refuse(std::string why, Instant now) { return over(false, std::move(why), now); }
+
+Actions Migration::abort(std::string why, Instant now) {
+  if (!before_commit() || step_ == Step::kAbort) return {};
+  outcome_.why = std::move(why);
+  return enter(Step::kAbort, {Write{Change::kAbort}}, now);
+}
+
+Actions Migration::over(bool committed, std::string why, Instant now) {
+  outcome_.committed = committed;
+  outcome_.why = std::move(why);
+  return enter(Step::kOver, {Over{}}, now);
+}
+
+bool Migration::before_commit() const {
+  return step_ != Step::kClean && step_ != Step::kFinish && step_ != Step::kOver;
+}
+
+}  // namespace cleave::migrate

@@ -1,0 +1,269 @@
+// Migration: one move as a state machine. It decides what is done next; it does nothing itself.
+//
+//   identify -> begin -> sweep -> purge -> await copying -> scan -> rounds -> fence
+//      |          |        |        |           |             |        |        |
+//      |          +--------+--------+-----------+-------------+--------+-------(fail)--> abort -> over
+//      v                                                                        v
+//   refused                            over <- finish <- clean <- commit <- verify <- last copies
+//                                                           ^                |
+//                                               resumed after a crash     (fail)--> abort -> over
+//
+// Until `commit` the source owns the range and every failure leads to `abort`, always safe; from
+// the commit on there is no way back and failures are repeated until they succeed.
+// The rules are those of docs/formats/move-protocol.md; the number stands beside each.
+//
+// Threads: one owner. Pure: the same events give the same actions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/mutation.h"
+#include "base/result.h"
+#include "ring/document.h"
+#include "ring/edits.h"
+
+namespace cleave::migrate {
+
+// What the driver found at one end of the move.
+struct ServerFacts {
+  Incarnation incarnation;
+  bool primary = false;
+  bool marked = false;             // carries this pool's ownership marker (rule 12)
+  std::int64_t clock_ms = 0;       // TIME, corrected by half the round trip
+  std::uint32_t replicas = 0;      // connected ones
+
+  friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
+};
+
+// A key that cannot be moved; it stays where it is, with the reason for people.
+struct Unmovable {
+  std::string key;
+  std::string reason;
+
+  friend bool operator==(const Unmovable&, const Unmovable&) = default;
+};
+
+// ---- events -----------------------------------------------------------------------------------
+// Everything that can happen to a move. All are legal in every step; late and repeated ones change
+// nothing.
+
+struct Start {};
+struct Identified {  // answer to Identify
+  ServerFacts source;
+  ServerFacts destination;
+};
+// A document was read or written; also sent for each later document that the driver sees.
+struct DocumentSeen {
+  std::shared_ptr<const ring::Document> document;
+};
+// Our own compare-and-set succeeded; `document` is what it wrote.
+struct Written {
+  std::shared_ptr<const ring::Document> document;
+};
+struct WriteRefused {  // the edit's precondition does not hold any more
+  std::string why;
+};
+struct Swept {};
+struct Purged {};
+struct CopyingAcked {
+  SessionId session;
+};
+struct ScanPage {
+  std::vector<std::string> keys;  // of the range only
+  bool last = false;
+};
+struct Copied {  // answer to one CopyKeys
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
+  std::vector<Unmovable> unmovable;
+};
+struct Taken {
+  SessionId session;
+  std::uint64_t number = 0;
+  std::vector<std::string> keys;
+  bool whole_range = false;
+};
+struct FencedAcked {
+  SessionId session;
+  std::vector<std::string> keys;
+  bool whole_range = false;
+  std::vector<Incarnation> source_incarnations;  // that its commands of the range used
+};
+struct ReplicasWaited {
+  std::uint32_t reached = 0;
+};
+struct Cleaned {};
+struct Failed {  // what was asked for last could not be done
+  std::string why;
+};
+struct AbortWanted {
+  std::string why;
+};
+struct Tick {};
+
+using Event =
+    std::variant<Start, Identified, DocumentSeen, Written, WriteRefused, Swept, Purged,
+                 CopyingAcked, ScanPage, Copied, Taken, FencedAcked, ReplicasWaited, Cleaned,
+                 Failed, AbortWanted, Tick>;
+
+// ---- actions ----------------------------------------------------------------------------------
+
+enum class Change : std::uint8_t { kBegin, kFence, kCommit, kFinish, kAbort };
+
+struct Identify {};                 // INFO, marker, TIME of both ends -> Identified
+struct Write {                      // compare-and-set -> Written | WriteRefused
+  Change change = Change::kAbort;
+};
+struct SweepBoth {};                // rule 7 at both ends -> Swept
+struct Purge {};                    // rule 13 -> Purged
+struct AwaitCopying {               // -> CopyingAcked
+  SessionId session;
+};
+struct ScanNext {                   // one page of the source -> ScanPage
+  bool from_start = false;
+};
+struct CopyKeys {                   // rule 15, in the order asked for -> Copied
+  std::vector<std::string> keys;
+  bool fenced = false;              // the range is held meanwhile: no throttle
+};
+struct Take {                       // -> Taken
+  SessionId session;
+  std::uint64_t number = 0;
+};
+struct AwaitFenced {                // -> FencedAcked
+  SessionId session;
+};
+struct WaitReplicas {               // WAIT at the destination -> ReplicasWaited
+  std::uint32_t replicas = 0;
+};
+struct Clean {};                    // rule 21 -> Cleaned
+struct Over {};                     // see `outcome`; nothing comes after
+
+using Action = std::variant<Identify, Write, SweepBoth, Purge, AwaitCopying, ScanNext, CopyKeys,
+                            Take, AwaitFenced, WaitReplicas, Clean, Over>;
+using Actions = std::vector<Action>;
+
+enum class Step : std::uint8_t {
+  kIdentify, kBegin, kSweep, kPurge, kAwaitCopying, kScan, kRounds, kFence, kAwaitFenced,
+  kLastCopies, kReplicas, kVerify, kCommit, kClean, kFinish, kAbort, kOver,
+};
+std::string_view to_string(Step step);
+
+struct Outcome {
+  bool committed = false;
+  std::string why;                    // of an abort or refusal; empty after a commit
+  std::vector<Unmovable> unmovable;   // keys because of which it was aborted
+};
+
+struct Progress {
+  std::uint64_t keys_copied = 0;
+  std::uint64_t bytes_copied = 0;
+  std::uint64_t rounds = 0;
+  Instant began{0};
+  Instant fenced{0};     // when the FENCED compare-and-set succeeded
+  Instant committed{0};
+};
+
+class Migration {
+ public:
+  struct Options {
+    Limits limits;
+    Mutations mutations;
+  };
+
+  // A new move. The first event is Start.
+  Migration(ring::MoveRequest request, Options options);
+  // Resumes a CLEAN move of the document after a crash or take-over (rule 3).
+  Migration(const ring::Move& clean, Options options);
+
+  Actions step(const Event& event, Instant now);
+
+  // The edit behind a Write action, to be applied to the document as it is at the compare-and-set,
+  // again after each lost race (rule 20: a joiner in between makes the commit read again). The
+  // caller has checked that it is still the leader of its term.
+  Result<ring::Document> edit(Change change, const ring::Document& document,
+                              UnixMillis now) const;
+
+  Step at() const { return step_; }
+  std::string waits_for() const;
+  const ring::MoveRequest& request() const { return request_; }
+  // 0 until begun.
+  MoveId id() const { return id_; }
+  // What acknowledgements and takes must carry (rule 4).
+  Epoch copying_epoch() const { return copying_epoch_; }
+  Epoch fenced_epoch() const { return fenced_epoch_; }
+  const Outcome& outcome() const { return outcome_; }
+  const Progress& progress() const { return progress_; }
+  bool is_over() const { return step_ == Step::kOver; }
+
+ private:
+  Actions on(const Start& event, Instant now);
+  Actions on(const Identified& event, Instant now);
+  Actions on(const DocumentSeen& event, Instant now);
+  Actions on(const Written& event, Instant now);
+  Actions on(const WriteRefused& event, Instant now);
+  Actions on(const Swept& event, Instant now);
+  Actions on(const Purged& event, Instant now);
+  Actions on(const CopyingAcked& event, Instant now);
+  Actions on(const ScanPage& event, Instant now);
+  Actions on(const Copied& event, Instant now);
+  Actions on(const Taken& event, Instant now);
+  Actions on(const FencedAcked& event, Instant now);
+  Actions on(const ReplicasWaited& event, Instant now);
+  Actions on(const Cleaned& event, Instant now);
+  Actions on(const Failed& event, Instant now);
+  Actions on(const AbortWanted& event, Instant now);
+  Actions on(const Tick& event, Instant now);
+
+  Actions enter(Step step, Actions actions, Instant now);
+  Actions refuse(std::string why, Instant now);
+  Actions abort(std::string why, Instant now);
+  Actions over(bool committed, std::string why, Instant now);
+  Actions begun(const ring::Document& document, Instant now);
+  Actions await_copying(Instant now);
+  Actions scan_on(Instant now);
+  Actions next_round(Instant now);
+  Actions fenced(const ring::Move& move, const ring::Document& document, Instant now);
+  Actions last_copies(Instant now);
+  Actions committed(const ring::Move& move, Instant now);
+  Actions copy_pending(bool fenced);
+  std::string refusal(const Identified& event) const;
+  std::string changed_server(const Identified& event) const;
+  bool before_commit() const;
+
+  ring::MoveRequest request_;
+  Options options_;
+  Step step_ = Step::kIdentify;
+  Instant entered_{0};  // when the step began
+  Epoch seen_;          // newest document; older ones that arrive late are passed over
+  MoveId id_;
+  Epoch copying_epoch_;
+  Epoch fenced_epoch_;
+  Epoch clean_epoch_;
+  ServerFacts source_;
+  ServerFacts destination_;
+  std::set<SessionId> members_;  // of the document that the present wait is about
+  std::set<SessionId> waiting_;  // members that have not answered yet
+  std::uint64_t take_number_ = 0;
+  std::set<std::string> pending_;  // dirty keys to copy next
+  std::uint64_t copies_open_ = 0;  // CopyKeys without their Copied
+  bool scan_open_ = false;
+  bool scan_ended_ = false;
+  bool round_small_ = false;  // the last take found few keys: time to fence
+  bool retry_ = false;        // what was refused or failed is asked for again at the next Tick
+  std::string abort_wanted_;  // while the first compare-and-set is on its way
+  Outcome outcome_;
+  Progress progress_;
+};
+
+}  // namespace cleave::migrate
