@@ -35,12 +35,16 @@ inline std::optional<std::int64_t> parse_number(std::string_view text) {
 // careful second look.
 inline const char* read_length(const char* at, const char* end, std::int64_t& value) {
   constexpr std::ptrdiff_t kDigitsMax = 10;
-  const char* const stop = end - at > kDigitsMax ? at + kDigitsMax : end;
-  const char* digit = at;
-  std::int64_t number = 0;
-  while (digit != stop && is_digit(*digit)) number = number * 10 + (*digit++ - '0');
-  if (digit == at || end - digit < 2 || digit[0] != '\r' || digit[1] != '\n') return nullptr;
-  if (*at == '0' && digit - at > 1) return nullptr;
+  if (end - at < 3 || !is_digit(*at)) return nullptr;
+  const char* const stop = end - at > kDigitsMax + 2 ? at + kDigitsMax : end - 2;
+  std::int64_t number = *at - '0';
+  const char* digit = at + 1;
+  if (number == 0) {
+    if (is_digit(*digit)) return nullptr;
+  } else {
+    while (digit != stop && is_digit(*digit)) number = number * 10 + (*digit++ - '0');
+  }
+  if (digit[0] != '\r' || digit[1] != '\n') return nullptr;
   value = number;
   return digit + 2;
 }

@@ -12,6 +12,7 @@ namespace {
 
 // Scratch space above this many arguments is given back once it is no longer in use.
 constexpr std::size_t kKeptArgs = 1024;
+constexpr std::int64_t kUsualArgs = 16;
 
 // Where `wanted` first stands in `text` from `from` on, looking at no more than `window` bytes.
 // npos: not there. Redis uses strchr, for which a NUL ends the text; so it does here, else a line
@@ -33,6 +34,7 @@ Result<std::size_t> RequestParser::parse(std::string_view pending, Request& requ
   if (args_wanted_ < 0) {
     if (pending.empty()) return 0U;
     if (pending.front() != '*') return parse_inline(pending, request);
+    if (const std::size_t bytes = parse_usual(pending, request); bytes > 0) return bytes;
     step = read_count(pending);
   }
   while (step == Step::kRead && std::cmp_less(pieces_.size(), args_wanted_)) {
@@ -41,6 +43,28 @@ Result<std::size_t> RequestParser::parse(std::string_view pending, Request& requ
   if (step == Step::kRead) return finish(pending, request);
   if (step == Step::kMore) return 0U;
   return fail(Code::kInvalid, broken_);
+}
+
+std::size_t RequestParser::parse_usual(std::string_view pending, Request& request) {
+  const char* const begin = pending.data();
+  const char* const end = begin + pending.size();
+  std::int64_t count = 0;
+  const char* at = read_length(begin + 1, end, count);
+  if (at == nullptr || count <= 0 || count > kUsualArgs) return 0;
+  args_.resize(static_cast<std::size_t>(count));
+  for (std::string_view& arg : args_) {
+    if (at == end || *at != '$') return 0;
+    std::int64_t bytes = 0;
+    const char* const data = read_length(at + 1, end, bytes);
+    if (data == nullptr || end - data < bytes + 2) return 0;
+    if (data[bytes] != '\r' || data[bytes + 1] != '\n') return 0;
+    arg = {data, static_cast<std::size_t>(bytes)};
+    at = data + bytes + 2;
+  }
+  const auto taken = static_cast<std::size_t>(at - begin);
+  if (taken > limits_.request_bytes_max || args_.size() > limits_.request_args_max) return 0;
+  request = {.args = args_, .raw = pending.substr(0, taken), .multibulk = true};
+  return taken;
 }
 
 RequestParser::Step RequestParser::read_count(std::string_view pending) {

@@ -51,6 +51,9 @@ class RequestParser {
     std::size_t bytes;
   };
 
+  // A whole and clean request of few arguments, in one pass and without a trace; 0: anything else,
+  // which is for the careful steps below, from the start.
+  std::size_t parse_usual(std::string_view pending, Request& request);
   Step read_count(std::string_view pending);
   Step read_argument(std::string_view pending);
   Step read_bulk_length(std::string_view pending);
