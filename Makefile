@@ -1,0 +1,102 @@
+# The one door: every task of the project is a target here. `make help` lists them.
+# JOBS limits parallel compilation; it defaults to the number of cores.
+
+JOBS ?= $(shell nproc)
+SEEDS ?= 200
+SEED ?=
+PYTHON ?= python3
+RELEASE := build/release
+CLEAVE := $(RELEASE)/cleave
+BUILD = cmake --build --preset
+CONFIGURE = cmake --preset
+
+# The parts that the sanitizers cover: the core, the network code and the simulated world.
+SANITIZED := base ring heat wire balance migrate route net backend coord peer proxy control sim
+SANITIZED_TESTS := $(addsuffix _test,$(SANITIZED))
+
+.PHONY: build
+build: ## the release program, build/release/cleave (the default target)
+	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
+	$(BUILD) release -j $(JOBS) --target cleave
+
+.PHONY: all
+all: ## everything in release: the program, the simulator, all unit tests
+	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
+	$(BUILD) release -j $(JOBS)
+
+.PHONY: setup
+setup: ## install the Debian packages that are missing (root or sudo)
+	@tools/setup.sh
+
+.PHONY: demo
+demo: setup build ## set up, build, and show a hot range being found, cut and moved
+	$(CLEAVE) demo hot
+
+.PHONY: test
+test: setup all ## set up, build, and run unit tests, a short simulation, integration tests
+	tools/run_tests.sh unit sim integration
+
+.PHONY: unit integration
+unit: all ## unit tests only
+	tools/run_tests.sh unit
+integration: build ## integration tests only: real servers, real clients
+	tools/run_tests.sh integration
+
+.PHONY: lint
+lint: ## layers, tidiness, formatting, and the linters' own tests
+	tools/run_tests.sh lint
+
+.PHONY: format
+format: ## format every C++ file in place
+	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i
+
+.PHONY: tidy
+tidy: ## clang-tidy on the files changed since origin/main or HEAD~1; TIDY_ALL=1 for the core
+	tools/clang_tidy.sh
+
+.PHONY: asan tsan
+asan: ## core, network code and simulator under address and undefined-behaviour sanitizers
+	tools/run_sanitized.sh asan-ubsan $(JOBS) $(SANITIZED_TESTS)
+tsan: ## the same under the thread sanitizer
+	tools/run_sanitized.sh tsan $(JOBS) $(SANITIZED_TESTS)
+
+.PHONY: sim sim-mutants
+sim: ## the simulated world: SEEDS=N for N seeds, SEED=S to replay one (prints its trace hash)
+	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
+	$(BUILD) release -j $(JOBS) --target cleave-sim
+	$(RELEASE)/cleave-sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+sim-mutants: ## switches each protocol rule off in turn; the simulated world must notice each
+	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
+	$(BUILD) release -j $(JOBS) --target cleave-sim
+	$(RELEASE)/cleave-sim --mutants
+
+.PHONY: crash-matrix fences
+crash-matrix: build ## router and servers killed in each phase of a move, under verified load
+	$(PYTHON) tests/integration/crash_matrix.py
+fences: build ## 300 moves under load: how long clients wait at a fence
+	$(PYTHON) tests/integration/fences.py
+
+.PHONY: golden
+golden: all ## rewrite the golden files; the commit explains their difference
+	CLEAVE_GOLDEN_REWRITE=1 ctest --test-dir $(RELEASE) --output-on-failure
+	git status --short -- '*/testdata/*'
+
+.PHONY: bench compare
+bench: ## micro-benchmarks
+	@$(CONFIGURE) bench >/dev/null
+	$(BUILD) bench -j $(JOBS)
+	@for program in build/bench/*_bench; do $$program; done
+compare: build ## CPU a request beside twemproxy, in one run
+	$(PYTHON) bench/compare.py
+
+.PHONY: ci
+ci: ## what the submission gate runs
+	.ci/run
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build
+
+.PHONY: help
+help:
+	@grep -E '^[a-z -]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 22
