@@ -1,0 +1,292 @@
+#include "app/config.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "app/yaml_walk.h"
+
+namespace cleave::app {
+namespace {
+
+constexpr std::size_t kNameCharactersMax = 64;
+constexpr std::uint64_t kWorkersMax = 64;
+constexpr std::uint64_t kWeightMax = 1'000;
+
+// Names appear in tables, labels of metrics and URLs.
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= kNameCharactersMax &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+std::string read_name(Section& section) {
+  std::string name = section.text("name");
+  if (!is_name(name)) {
+    section.fail("name", "want 1 to 64 letters, digits, '-', '_' or '.', got '" + name + "'");
+  }
+  return name;
+}
+
+net::Address read_server(Section& section, std::set<std::string>& seen) {
+  net::Address address = section.address("address");
+  if (address.port == 0) section.fail("address", "want a port from 1 to 65535");
+  if (!seen.insert(net::to_string(address)).second) {
+    section.fail("address", net::to_string(address) + " is there twice; a server is one member");
+  }
+  return address;
+}
+
+ring::Node read_node(Section section, std::set<std::string>& addresses) {
+  ring::Node node;
+  node.name = read_name(section);
+  node.weight = static_cast<std::uint32_t>(
+      section.number("weight", {.fallback = 1, .min = 1, .max = kWeightMax}));
+  for (Section& member : section.list("members")) {
+    const net::Address address = read_server(member, addresses);
+    node.members.push_back({.address = net::to_string(address), .rack = member.text("rack", "")});
+    member.finish();
+  }
+  if (node.members.empty()) {
+    section.fail("members", "want at least one member: [{address: host:port}]");
+  }
+  section.finish();
+  return node;
+}
+
+void read_nodes(Section& section, std::vector<ring::Node>& nodes) {
+  std::set<std::string> names;
+  std::set<std::string> addresses;
+  for (Section& element : section.list("nodes")) {
+    ring::Node node = read_node(element, addresses);
+    if (!names.insert(node.name).second) {
+      element.fail("name", "'" + node.name + "' is there twice; names of nodes are unique");
+    }
+    nodes.push_back(std::move(node));
+  }
+  if (nodes.empty()) section.fail("nodes", "want at least one node");
+}
+
+PoolConfig read_pool(Section section) {
+  PoolConfig pool;
+  pool.name = read_name(section);
+  pool.kind =
+      section.choice("kind", {"store", "cache"}, 0) == 0 ? PoolKind::kStore : PoolKind::kCache;
+  Section ring = section.section("ring");
+  const std::vector<std::string> schemes = {"vnode"};
+  pool.scheme = schemes[ring.choice("scheme", schemes, 0)];
+  ring.finish();
+  read_nodes(section, pool.nodes);
+  Section servers = section.section("servers");
+  pool.credentials.user = servers.text("user", "");
+  pool.credentials.password = servers.text("password", "");
+  if (!pool.credentials.user.empty() && pool.credentials.password.empty()) {
+    servers.fail("password", "a user needs a password");
+  }
+  servers.finish();
+  section.finish();
+  return pool;
+}
+
+void read_pools(Section& root, Config& config) {
+  std::vector<Section> pools = root.list("pools");
+  if (pools.empty()) {
+    root.fail("pools", "want one pool: [{name: main, nodes: [...]}]");
+    return;
+  }
+  config.pool = read_pool(pools[0]);
+  if (pools.size() > 1) {
+    pools[1].fail("name", "this version serves one pool; run one process a pool");
+  }
+}
+
+// Wider than loopback, everybody on the network is a client: that takes a secret, or a word that
+// it is meant.
+enum class Wide : std::uint8_t { kNeedsSecret, kIsMeant };
+
+void refuse_wide(Section& section, const net::Address& address, const std::string& secret,
+                 const std::string& secret_key, Wide wide) {
+  if (is_loopback(address) || !secret.empty() || wide == Wide::kIsMeant) return;
+  section.fail("address", net::to_string(address) + " can be reached from other machines: set a " +
+                              secret_key + ", or say 'insecure: true' at the top of the file");
+}
+
+void read_listeners(Section& root, Config& config, Wide wide) {
+  std::set<net::Address> seen;
+  for (Section& section : root.list("listeners")) {
+    ListenerConfig listener;
+    listener.address = section.address("address");
+    section.choice("protocol", {"redis"}, 0);
+    listener.pool = section.text("pool", config.pool.name);
+    listener.password = section.text("password", "");
+    if (listener.pool != config.pool.name) {
+      section.fail("pool", "no pool is named '" + listener.pool + "'");
+    }
+    if (listener.address.port != 0 && !seen.insert(listener.address).second) {
+      section.fail("address", net::to_string(listener.address) + " is there twice");
+    }
+    refuse_wide(section, listener.address, listener.password, "password", wide);
+    if (!config.listeners.empty() && config.listeners[0].password != listener.password) {
+      section.fail("password", "this version wants the same password on every listener");
+    }
+    section.finish();
+    config.listeners.push_back(std::move(listener));
+  }
+  if (config.listeners.empty()) {
+    root.fail("listeners", "want at least one: [{address: 127.0.0.1:6380, pool: main}]");
+  }
+}
+
+void read_admin(Section& root, Config& config, Wide wide) {
+  Section section = root.section("admin");
+  config.admin.address = section.address("address", config.admin.address);
+  config.admin.token = section.text("token", "");
+  refuse_wide(section, config.admin.address, config.admin.token, "token", wide);
+  section.finish();
+}
+
+// A limit of base/limits.h under its own name; a time carries its unit at the end.
+template <class Rep>
+void read_limit(Section& section, const std::string& name, Rep& value, const NumberRule& rule) {
+  const NumberRule with_default{
+      .fallback = static_cast<std::uint64_t>(value), .min = rule.min, .max = rule.max};
+  value = static_cast<Rep>(section.number(name, with_default));
+}
+
+void read_limit(Section& section, const std::string& name, milliseconds& value,
+                const NumberRule& rule) {
+  auto count = static_cast<std::uint64_t>(value.count());
+  read_limit(section, name + "_ms", count, rule);
+  value = milliseconds{count};
+}
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kHourMs = 3'600'000;
+
+void read_client_limits(Section& section, Limits& limits) {
+  const NumberRule bytes{.min = 1'024, .max = 4 * kGiB};
+  const NumberRule count{.min = 1, .max = 10'000'000};
+  const NumberRule time{.min = 1, .max = kHourMs};
+  read_limit(section, "request_bytes_max", limits.request_bytes_max, bytes);
+  read_limit(section, "request_args_max", limits.request_args_max, count);
+  read_limit(section, "inline_bytes_max", limits.inline_bytes_max, bytes);
+  read_limit(section, "reply_bytes_max", limits.reply_bytes_max, bytes);
+  read_limit(section, "key_bytes_max", limits.key_bytes_max, {.min = 1, .max = kGiB});
+  read_limit(section, "clients_max", limits.clients_max, count);
+  read_limit(section, "client_pending_max", limits.client_pending_max, count);
+  read_limit(section, "client_unsent_bytes_max", limits.client_unsent_bytes_max, bytes);
+  read_limit(section, "client_unsent_bytes_hard", limits.client_unsent_bytes_hard, bytes);
+  read_limit(section, "client_stalled_max", limits.client_stalled_max, time);
+}
+
+void read_server_limits(Section& section, Limits& limits) {
+  const NumberRule time{.min = 1, .max = kHourMs};
+  read_limit(section, "pipe_unsent_bytes_max", limits.pipe_unsent_bytes_max,
+             {.min = 1'024, .max = 4 * kGiB});
+  read_limit(section, "pipe_pending_max", limits.pipe_pending_max, {.min = 1, .max = 10'000'000});
+  read_limit(section, "connect_timeout", limits.connect_timeout, time);
+  read_limit(section, "request_timeout", limits.request_timeout, time);
+  read_limit(section, "pipe_stuck_max", limits.pipe_stuck_max, time);
+  read_limit(section, "reconnect_first", limits.reconnect_first, time);
+  read_limit(section, "reconnect_max", limits.reconnect_max, time);
+  read_limit(section, "probe_interval", limits.probe_interval, time);
+  read_limit(section, "probe_failures_max", limits.probe_failures_max, {.min = 1, .max = 1'000});
+}
+
+void read_move_limits(Section& section, Limits& limits) {
+  const NumberRule count{.min = 1, .max = 10'000'000};
+  const NumberRule bytes{.min = 1'024, .max = 4 * kGiB};
+  read_limit(section, "fence_hold_max", limits.fence_hold_max, {.min = 10, .max = 60'000});
+  read_limit(section, "held_requests_max", limits.held_requests_max, count);
+  read_limit(section, "held_bytes_max", limits.held_bytes_max, bytes);
+  read_limit(section, "dirty_keys_max", limits.dirty_keys_max, count);
+  read_limit(section, "copy_batch_keys", limits.copy_batch_keys, {.min = 1, .max = 10'000});
+  read_limit(section, "copy_batch_bytes", limits.copy_batch_bytes, bytes);
+  read_limit(section, "copy_bytes_per_second", limits.copy_bytes_per_second,
+             {.min = 0, .max = 64 * kGiB});
+  read_limit(section, "scan_count", limits.scan_count, {.min = 10, .max = 100'000});
+  read_limit(section, "driver_keys_max", limits.driver_keys_max, count);
+  read_limit(section, "big_value_bytes", limits.big_value_bytes, bytes);
+  read_limit(section, "value_bytes_max", limits.value_bytes_max, bytes);
+  read_limit(section, "clock_skew_max", limits.clock_skew_max, {.min = 1, .max = 10'000});
+  read_limit(section, "dirty_rounds_max", limits.dirty_rounds_max, {.min = 1, .max = 1'000});
+  read_limit(section, "dirty_small_keys", limits.dirty_small_keys, {.min = 1, .max = 10'000});
+}
+
+void read_limits(Section& root, Limits& limits) {
+  Section section = root.section("limits");
+  read_client_limits(section, limits);
+  read_server_limits(section, limits);
+  read_move_limits(section, limits);
+  if (limits.client_unsent_bytes_hard < limits.client_unsent_bytes_max) {
+    section.fail("client_unsent_bytes_hard", "must not be below client_unsent_bytes_max");
+  }
+  section.finish();
+}
+
+void read_rest(Section& root, Config& config) {
+  config.workers = static_cast<std::uint32_t>(
+      root.number("workers", {.fallback = 1, .min = 1, .max = kWorkersMax}));
+  Section coordination = root.section("coordination");
+  coordination.choice("kind", {"sqlite"}, 0);
+  config.coordination.path = coordination.text("path", config.coordination.path);
+  if (config.coordination.path.empty()) coordination.fail("path", "want a file name");
+  coordination.finish();
+  Section balance = root.section("balance");
+  const std::vector<ring::Mode> modes = {ring::Mode::kObserve, ring::Mode::kApprove,
+                                         ring::Mode::kAuto};
+  config.mode = modes[balance.choice("mode", {"observe", "approve", "auto"}, 2)];
+  balance.finish();
+}
+
+Result<Config> read_config(const YAML::Node& document, Walk& walk) {
+  Config config;
+  Section root(walk, document, "");
+  const Wide wide = root.boolean("insecure", false) ? Wide::kIsMeant : Wide::kNeedsSecret;
+  read_pools(root, config);
+  read_listeners(root, config, wide);
+  read_admin(root, config, wide);
+  read_limits(root, config.limits);
+  read_rest(root, config);
+  root.finish();
+  if (walk.failed()) return std::unexpected(walk.error());
+  return config;
+}
+
+}  // namespace
+
+Result<Config> parse_config(std::string_view text, const std::string& file) {
+  Walk walk(file);
+  try {  // yaml-cpp says everything by exceptions
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() != 1) {
+      return fail(Code::kInvalid,
+                  file + ":1:1: want one YAML document, got " + std::to_string(documents.size()));
+    }
+    return read_config(documents[0], walk);
+  } catch (const YAML::Exception& failure) {
+    walk.fail(failure.mark, "", "not YAML: " + failure.msg);
+    return std::unexpected(walk.error());
+  }
+}
+
+Result<Config> load_config(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(stream), {});
+  if (!stream) return fail(Code::kNotFound, file + ": cannot be read");
+  return parse_config(text, file);
+}
+
+bool is_loopback(const net::Address& address) {
+  // Numeric only: "127.example.org" is a name that may resolve to anything.
+  const bool numeric =
+      std::ranges::all_of(address.host, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return address.host == "localhost" || address.host == "::1" ||
+         (numeric && address.host.starts_with("127."));
+}
+
+}  // namespace cleave::app

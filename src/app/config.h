@@ -1,0 +1,75 @@
+// The configuration of `cleave serve`: what the YAML file says, checked and typed.
+//
+// The file's form is a contract (docs/formats/config.md). Everything in it that is unknown, twice
+// there, of the wrong type or out of range is an error with line and column, because a setting that
+// is silently ignored is found out on the day it matters. After the first start the ring document
+// is the truth for nodes and weights; the file only seeds it.
+//
+// Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/pipe.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "net/loop.h"
+#include "ring/document.h"
+
+namespace cleave::app {
+
+// Where clients connect.
+struct ListenerConfig {
+  net::Address address;
+  std::string pool;
+  std::string password;  // empty: clients need none
+};
+
+// The HTTP interface.
+struct AdminConfig {
+  net::Address address{.host = "127.0.0.1", .port = 7380};
+  std::string token;  // empty: none needed
+};
+
+// Whether a miss is a loss.
+enum class PoolKind : std::uint8_t { kStore, kCache };
+
+// One ring with its servers.
+struct PoolConfig {
+  std::string name;
+  PoolKind kind = PoolKind::kStore;
+  std::string scheme = "vnode";
+  std::vector<ring::Node> nodes;     // ids are given by the document, not here
+  backend::Credentials credentials;  // how we log in at the servers
+};
+
+// Where the ring document lives.
+struct CoordinationConfig {
+  std::string path = "cleave.db";  // SQLite file, relative to the working directory
+};
+
+// All of it.
+struct Config {
+  std::vector<ListenerConfig> listeners;
+  AdminConfig admin;
+  std::uint32_t workers = 1;
+  PoolConfig pool;  // of this version exactly one
+  CoordinationConfig coordination;
+  ring::Mode mode = ring::Mode::kAuto;
+  Limits limits;
+};
+
+// Errors: kInvalid, "FILE:LINE:COLUMN: where: what is allowed, what was found". `file` is only for
+// messages.
+Result<Config> parse_config(std::string_view text, const std::string& file);
+
+// The same from a file. Errors besides: kNotFound when it cannot be read.
+Result<Config> load_config(const std::string& file);
+
+// True when only this machine can connect to the address.
+bool is_loopback(const net::Address& address);
+
+}  // namespace cleave::app

@@ -1,0 +1,185 @@
+#include "app/config.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cleave::app {
+namespace {
+
+// A good file; each case below breaks one line of it.
+constexpr std::string_view kGood =
+    "listeners: [{address: 127.0.0.1:6380}]\n"
+    "admin: {address: 127.0.0.1:7380}\n"
+    "workers: 1\n"
+    "pools:\n"
+    "  - name: main\n"
+    "    nodes:\n"
+    "      - {name: a, members: [{address: 127.0.0.1:7001}]}\n"
+    "      - {name: b, members: [{address: 127.0.0.1:7002}]}\n";
+
+std::string with(std::string_view from, std::string_view to) {
+  std::string text(kGood);
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& text) {
+  const Result<Config> config = parse_config(text, "f.yaml");
+  if (config) return "accepted";
+  EXPECT_EQ(config.error().code, Code::kInvalid);
+  return config.error().message;
+}
+
+TEST(Config, ReadsEveryKey) {
+  const Result<Config> config = load_config(CLEAVE_TESTDATA "/full.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->listeners.size(), 2U);
+  EXPECT_EQ(config->listeners[1].address, (net::Address{.host = "::1", .port = 6380}));
+  EXPECT_EQ(config->admin.token, "s3cret");
+  EXPECT_EQ(config->workers, 2U);
+  EXPECT_EQ(config->pool.name, "main");
+  EXPECT_EQ(config->pool.credentials.user, "cleave");
+  EXPECT_EQ(config->pool.credentials.password, "hunter2");
+  ASSERT_EQ(config->pool.nodes.size(), 2U);
+  EXPECT_EQ(config->pool.nodes[0].weight, 3U);
+  EXPECT_EQ(config->pool.nodes[0].members[0].rack, "r1");
+  ASSERT_EQ(config->pool.nodes[1].members.size(), 2U);
+  EXPECT_EQ(config->pool.nodes[1].members[1].address, "localhost:7003");
+  EXPECT_EQ(config->coordination.path, "data/cleave.db");
+  EXPECT_EQ(config->mode, ring::Mode::kApprove);
+  EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
+  EXPECT_EQ(config->limits.clients_max, 20U);
+  EXPECT_EQ(config->limits.copy_bytes_per_second, 0U);
+}
+
+TEST(Config, FillsInWhatIsLeftOut) {
+  const Result<Config> config = load_config(CLEAVE_TESTDATA "/small.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->listeners[0].pool, "main");
+  EXPECT_EQ(config->admin.address, (net::Address{.host = "127.0.0.1", .port = 7380}));
+  EXPECT_EQ(config->pool.kind, PoolKind::kStore);
+  EXPECT_EQ(config->pool.scheme, "vnode");
+  EXPECT_EQ(config->pool.nodes[0].weight, 1U);
+  EXPECT_EQ(config->mode, ring::Mode::kAuto);
+  EXPECT_EQ(config->limits.request_timeout, Limits{}.request_timeout);
+}
+
+TEST(Config, MissingFileIsNotFound) {
+  const Result<Config> config = load_config(CLEAVE_TESTDATA "/no-such-file.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, Code::kNotFound);
+}
+
+struct BadCase {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* message;  // how the error begins
+};
+
+class BadConfig : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadConfig, NamesPlaceAndRemedy) {
+  // Long lists of keys and the words of yaml-cpp are given by their beginning.
+  const std::string error = error_of(with(GetParam().from, GetParam().to));
+  EXPECT_EQ(error.substr(0, std::string_view(GetParam().message).size()), GetParam().message)
+      << error;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadConfig,
+    testing::Values(
+        BadCase{"UnknownKey", "workers: 1", "worker: 1",
+                "f.yaml:3:1: worker: unknown key; known here: insecure, pools, listeners, admin, "
+                "limits, workers, coordination, balance"},
+        BadCase{"UnknownKeyDeepInside", "{name: a,", "{name: a, wieght: 2,",
+                "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, weight, "
+                "members"},
+        BadCase{"DuplicateKey", "workers: 1", "workers: 1\nworkers: 2",
+                "f.yaml:4:1: workers: this key is there twice"},
+        BadCase{"DuplicateKeyInFlow", "{name: a,", "{name: a, name: c,",
+                "f.yaml:7:19: pools[0].nodes[0].name: this key is there twice"},
+        BadCase{"Octal", "workers: 1", "workers: 0777",
+                "f.yaml:3:10: workers: '0777' could be read as octal; write the number without "
+                "leading zeros"},
+        BadCase{"QuotedNumber", "workers: 1", "workers: \"1\"",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got a quoted text"},
+        BadCase{"Fraction", "workers: 1", "workers: 1.5",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got '1.5'"},
+        BadCase{"Negative", "workers: 1", "workers: -1",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got '-1'"},
+        BadCase{"Hexadecimal", "workers: 1", "workers: 0x10",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got '0x10'"},
+        BadCase{"OutOfRange", "workers: 1", "workers: 65",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got '65'"},
+        BadCase{"BeyondSixtyFourBits", "workers: 1", "workers: 99999999999999999999",
+                "f.yaml:3:10: workers: want a whole number from 1 to 64, got "
+                "'99999999999999999999'"},
+        BadCase{"NoValue", "workers: 1",
+                "workers:", "f.yaml:4:1: workers: want one value, got nothing"},
+        BadCase{"ListForValue", "workers: 1", "workers: [1]",
+                "f.yaml:3:10: workers: want one value, got a list"},
+        BadCase{"ValueForSection", "admin: {address: 127.0.0.1:7380}", "admin: 7380",
+                "f.yaml:2:8: admin: want a mapping, got '7380'"},
+        BadCase{"ValueForList", "members: [{address: 127.0.0.1:7001}]", "members: 7001",
+                "f.yaml:7:28: pools[0].nodes[0].members: want a list, got '7001'"},
+        BadCase{"MissingKey", "{name: a,", "{weight: 1,",
+                "f.yaml:7:9: pools[0].nodes[0].name: this key is missing; want a text"},
+        BadCase{"BadName", "{name: a,", "{name: a b,",
+                "f.yaml:7:16: pools[0].nodes[0].name: want 1 to 64 letters, digits, '-', '_' or "
+                "'.', got 'a b'"},
+        BadCase{"SameNodeTwice", "{name: b,", "{name: a,",
+                "f.yaml:8:16: pools[0].nodes[1].name: 'a' is there twice; names of nodes are "
+                "unique"},
+        BadCase{"SameServerTwice", "127.0.0.1:7002", "127.0.0.1:7001",
+                "f.yaml:8:39: pools[0].nodes[1].members[0].address: 127.0.0.1:7001 is there "
+                "twice; a server is one member"},
+        BadCase{"NoMembers", "[{address: 127.0.0.1:7001}]", "[]",
+                "f.yaml:7:28: pools[0].nodes[0].members: want at least one member: [{address: "
+                "host:port}]"},
+        BadCase{"PortZeroForServer", "127.0.0.1:7001", "127.0.0.1:0",
+                "f.yaml:7:39: pools[0].nodes[0].members[0].address: want a port from 1 to 65535"},
+        BadCase{"UnknownScheme", "    nodes:", "    ring: {scheme: ketama}\n    nodes:",
+                "f.yaml:6:20: pools[0].ring.scheme: want one of vnode, got 'ketama'"},
+        BadCase{"UnknownMode", "workers: 1", "balance: {mode: manual}",
+                "f.yaml:3:17: balance.mode: want one of observe, approve, auto, got 'manual'"},
+        BadCase{"UnknownPool", "6380}", "6380, pool: other}",
+                "f.yaml:1:45: listeners[0].pool: no pool is named 'other'"},
+        BadCase{"UnknownProtocol", "6380}", "6380, protocol: memcached}",
+                "f.yaml:1:49: listeners[0].protocol: want one of redis, got 'memcached'"},
+        BadCase{"WideWithoutPassword", "127.0.0.1:6380", "0.0.0.0:6380",
+                "f.yaml:1:23: listeners[0].address: 0.0.0.0:6380 can be reached from other "
+                "machines: set a password, or say 'insecure: true' at the top of the file"},
+        BadCase{"WideNameThatLooksNumeric", "127.0.0.1:6380", "127.example.org:6380",
+                "f.yaml:1:23: listeners[0].address: 127.example.org:6380 can be reached from "
+                "other machines: set a password, or say 'insecure: true' at the top of the file"},
+        BadCase{"WideAdminWithoutToken", "127.0.0.1:7380", "0.0.0.0:7380",
+                "f.yaml:2:18: admin.address: 0.0.0.0:7380 can be reached from other machines: "
+                "set a token, or say 'insecure: true' at the top of the file"},
+        BadCase{"BadBoolean", "workers: 1", "insecure: yes",
+                "f.yaml:3:11: insecure: want true or false, got 'yes'"},
+        BadCase{"UnknownLimit", "workers: 1", "limits: {clients: 1}",
+                "f.yaml:3:10: limits.clients: unknown key; known here: request_bytes_max, "},
+        BadCase{"LimitOutOfRange", "workers: 1", "limits: {fence_hold_max_ms: 1}",
+                "f.yaml:3:29: limits.fence_hold_max_ms: want a whole number from 10 to 60000, "
+                "got '1'"},
+        BadCase{"NotYaml", "workers: 1", "workers: [1", "f.yaml:4:6: not YAML: "}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+TEST(Config, WideIsAcceptedWithSecretsOrWhenMeant) {
+  EXPECT_EQ(error_of(with("127.0.0.1:6380", "0.0.0.0:6380, password: x")), "accepted");
+  EXPECT_EQ(error_of(with("127.0.0.1:7380", "0.0.0.0:7380, token: x")), "accepted");
+  EXPECT_EQ(error_of("insecure: true\n" + with("127.0.0.1:6380", "0.0.0.0:6380")), "accepted");
+}
+
+TEST(Config, NothingAtAll) {
+  EXPECT_EQ(error_of(""), "f.yaml:1:1: want one YAML document, got 0");
+  EXPECT_EQ(error_of("--- {}\n--- {}\n"), "f.yaml:1:1: want one YAML document, got 2");
+  EXPECT_EQ(error_of("[]"), "f.yaml:1:1: want a mapping, got a list");
+  EXPECT_EQ(error_of("{}"), "f.yaml:1:1: pools: want one pool: [{name: main, nodes: [...]}]");
+}
+
+}  // namespace
+}  // namespace cleave::app
