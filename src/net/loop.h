@@ -63,7 +63,8 @@ class Stream {
   virtual std::string peer() const = 0;  // "127.0.0.1:50412"
 };
 
-// Destroying it stops accepting.
+// Destroying it stops accepting. What was accepted for another loop before may still arrive there,
+// until that loop has run what is posted to it afterwards.
 class Listener {
  public:
   virtual ~Listener() = default;

@@ -1,0 +1,243 @@
+// How connections come into being: connect, and listen with accept.
+#include <boost/asio/connect.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <atomic>
+#include <utility>
+
+#include "net/asio_core.h"
+
+namespace cleave::net {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Executor = asio::io_context::executor_type;
+using Socket = asio::basic_stream_socket<tcp, Executor>;
+using Resolver = asio::ip::basic_resolver<tcp, Executor>;
+using BasicAcceptor = asio::basic_socket_acceptor<tcp, Executor>;
+
+// ---- connect ---------------------------------------------------------------------------------
+
+// One attempt: ends exactly once, by the socket, the resolver or the timer.
+class Attempt final : public std::enable_shared_from_this<Attempt> {
+ public:
+  Attempt(LoopCore& loop, Address address, Loop::Connected done)
+      : loop_(loop),
+        address_(std::move(address)),
+        done_(std::move(done)),
+        resolver_(loop.context().get_executor()),
+        socket_(loop.context().get_executor()) {}
+
+  void begin(milliseconds timeout);
+
+ private:
+  void resolve();
+  void connect_to(const Resolver::results_type& endpoints);
+  void on_connected(const error_code& failed);
+  void finish(Result<std::unique_ptr<Stream>> result);
+  std::unexpected<Error> refuse(const std::string& why) const {
+    return fail(Code::kUnavailable, "connect to " + to_string(address_) + ": " + why);
+  }
+
+  LoopCore& loop_;
+  Address address_;
+  Loop::Connected done_;  // nullptr: told
+  Resolver resolver_;
+  Socket socket_;
+  TimerId timer_;
+};
+
+void Attempt::begin(milliseconds timeout) {
+  timer_ = loop_.after(timeout, [self = shared_from_this(), timeout] {
+    self->finish(fail(Code::kTimeout, "connect to " + to_string(self->address_) +
+                                          ": no answer within " + std::to_string(timeout.count()) +
+                                          " ms"));
+  });
+  error_code not_numeric;
+  const asio::ip::address host = asio::ip::make_address(address_.host, not_numeric);
+  if (not_numeric) return resolve();
+  // Straight to the socket: the resolver would start a thread.
+  socket_.async_connect(tcp::endpoint(host, address_.port),
+                        [self = shared_from_this()](const error_code& failed) {
+                          self->on_connected(failed);
+                        });
+}
+
+void Attempt::resolve() {
+  resolver_.async_resolve(
+      address_.host, std::to_string(address_.port), Resolver::numeric_service,
+      [self = shared_from_this()](const error_code& failed, const Resolver::results_type& found) {
+        if (failed) return self->finish(self->refuse("unknown host: " + failed.message()));
+        if (self->done_) self->connect_to(found);
+      });
+}
+
+void Attempt::connect_to(const Resolver::results_type& endpoints) {
+  asio::async_connect(socket_, endpoints,
+                      [self = shared_from_this()](const error_code& failed, const tcp::endpoint&) {
+                        self->on_connected(failed);
+                      });
+}
+
+void Attempt::on_connected(const error_code& failed) {
+  if (!done_) return;
+  if (failed) return finish(refuse(failed.message()));
+  // Linux lets a socket connect to itself when the port asked for is one that it may choose as its
+  // own and nobody listens there: a dead server on such a port would look alive at some retry.
+  error_code ignored;
+  if (socket_.local_endpoint(ignored) == socket_.remote_endpoint(ignored))
+    return finish(refuse("nobody listens there"));
+  error_code kept;
+  UniqueFd fd(socket_.release(kept));
+  if (kept) return finish(refuse(kept.message()));
+  finish(make_stream(loop_, std::move(fd)));
+}
+
+void Attempt::finish(Result<std::unique_ptr<Stream>> result) {
+  if (!done_) return;
+  const Loop::Connected done = std::exchange(done_, nullptr);
+  loop_.cancel(std::exchange(timer_, TimerId{}));
+  error_code ignored;
+  socket_.close(ignored);
+  resolver_.cancel();
+  done(std::move(result));
+}
+
+// ---- listen ----------------------------------------------------------------------------------
+
+// How long accepting rests when the process or the machine is out of descriptors or memory.
+constexpr milliseconds kAcceptPause{100};
+
+bool out_of_resources(const error_code& failed) {
+  return failed == boost::system::errc::too_many_files_open ||
+         failed == boost::system::errc::too_many_files_open_in_system ||
+         failed == boost::system::errc::no_buffer_space ||
+         failed == boost::system::errc::not_enough_memory;
+}
+
+// What a connection takes along to another loop. No Asio object: this may outlive the first loop.
+struct Receiver {
+  Loop::Acceptor user;
+  std::atomic<bool> stopped = false;
+};
+
+void arrive(Receiver& receiver, LoopCore& loop, UniqueFd fd) {
+  if (receiver.stopped) return;
+  Result<std::unique_ptr<Stream>> stream = make_stream(loop, std::move(fd));
+  if (stream) receiver.user.accepted(loop, std::move(*stream));  // else the peer left already
+}
+
+// Shared by the listener and the accept that is outstanding.
+class Accepting final : public std::enable_shared_from_this<Accepting> {
+ public:
+  Accepting(LoopCore& loop, Loop::Acceptor acceptor)
+      : loop_(loop),
+        receiver_(std::make_shared<Receiver>(std::move(acceptor))),
+        socket_(loop.context().get_executor()),
+        next_(loop.context().get_executor()) {}
+
+  Result<Address> open(const Address& address);
+  void accept();
+  void stop();
+
+ private:
+  void on_accepted(const error_code& failed);
+  void hand_over(UniqueFd fd);
+
+  LoopCore& loop_;
+  std::shared_ptr<Receiver> receiver_;
+  BasicAcceptor socket_;
+  Socket next_;
+  TimerId pause_;
+};
+
+// Resolves and binds within the call: listening is start-up.
+Result<Address> Accepting::open(const Address& address) {
+  const std::string where = "listen on " + to_string(address);
+  error_code failed;
+  Resolver resolver(loop_.context().get_executor());
+  const auto found =
+      resolver.resolve(address.host, std::to_string(address.port),
+                       Resolver::numeric_service | Resolver::passive, failed);
+  if (failed) return fail(Code::kUnavailable, where + ": unknown host: " + failed.message());
+  const tcp::endpoint endpoint = found.begin()->endpoint();
+  socket_.open(endpoint.protocol(), failed);
+  if (!failed) socket_.set_option(BasicAcceptor::reuse_address(true), failed);
+  if (!failed) socket_.bind(endpoint, failed);
+  if (!failed) socket_.listen(asio::socket_base::max_listen_connections, failed);
+  if (failed) return fail(Code::kUnavailable, where + ": " + failed.message());
+  const tcp::endpoint bound = socket_.local_endpoint(failed);
+  if (failed) return fail(Code::kUnavailable, where + ": " + failed.message());
+  return Address{.host = bound.address().to_string(), .port = bound.port()};
+}
+
+void Accepting::accept() {
+  socket_.async_accept(next_, [self = shared_from_this()](const error_code& failed) {
+    self->on_accepted(failed);
+  });
+}
+
+void Accepting::on_accepted(const error_code& failed) {
+  if (receiver_->stopped) return;
+  if (out_of_resources(failed)) {
+    pause_ = loop_.after(kAcceptPause, [self = shared_from_this()] { self->accept(); });
+    return;
+  }
+  if (!failed) {
+    error_code ignored;
+    hand_over(UniqueFd(next_.release(ignored)));
+    if (receiver_->stopped) return;
+  }
+  // Anything else concerns that one connection (it was reset while it waited, say).
+  accept();
+}
+
+void Accepting::hand_over(UniqueFd fd) {
+  auto& chosen = static_cast<LoopCore&>(receiver_->user.choose());
+  const std::shared_ptr<Receiver> receiver = receiver_;
+  if (&chosen == &loop_) return arrive(*receiver, chosen, std::move(fd));
+  auto shared = std::make_shared<UniqueFd>(std::move(fd));  // std::function wants to be copyable
+  chosen.post([receiver, &chosen, shared] { arrive(*receiver, chosen, std::move(*shared)); });
+}
+
+void Accepting::stop() {
+  receiver_->stopped = true;
+  loop_.cancel(pause_);
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+class AsioListener final : public Listener {
+ public:
+  AsioListener(std::shared_ptr<Accepting> accepting, Address address)
+      : accepting_(std::move(accepting)), address_(std::move(address)) {}
+  AsioListener(const AsioListener&) = delete;
+  AsioListener& operator=(const AsioListener&) = delete;
+  ~AsioListener() override { accepting_->stop(); }
+
+  Address address() const override { return address_; }
+
+ private:
+  std::shared_ptr<Accepting> accepting_;
+  Address address_;
+};
+
+}  // namespace
+
+void LoopCore::connect(const Address& address, milliseconds timeout, Connected done) {
+  std::make_shared<Attempt>(*this, address, std::move(done))->begin(timeout);
+}
+
+Result<std::unique_ptr<Listener>> LoopCore::listen(const Address& address, Acceptor acceptor) {
+  auto accepting = std::make_shared<Accepting>(*this, std::move(acceptor));
+  Result<Address> bound = accepting->open(address);
+  if (!bound) return std::unexpected(bound.error());
+  accepting->accept();
+  return std::make_unique<AsioListener>(std::move(accepting), std::move(*bound));
+}
+
+}  // namespace cleave::net
