@@ -37,13 +37,17 @@ enum class Outcome : std::uint8_t {
 
 // Receives what becomes of one command. Exactly one of on_reply and on_failed comes; after
 // on_failed(kUnknown) exactly one on_finished, perhaps much later. The sink must live until the
-// last of them. None is called from within `send`.
+// last of them. None is called from within `send`. In all of them the pipe may be sent to, reset
+// and destroyed.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void on_reply(std::string_view raw) = 0;  // valid during the call
   virtual void on_failed(const Error& why, Outcome outcome) = 0;
   virtual void on_finished() = 0;
+  // The pipe was destroyed: nothing more comes. It says nothing about what becomes of the command,
+  // and the pipe may not be used any more. For sinks that own themselves.
+  virtual void on_dropped() {}
 };
 
 // Rule 5: what a connection must ask before it is used.
@@ -75,7 +79,7 @@ struct PipeStats {
   std::uint64_t replies = 0;
   std::uint64_t failed = 0;
   std::uint64_t timeouts = 0;
-  std::uint64_t reconnects = 0;
+  std::uint64_t reconnects = 0;  // connections that became usable: also a name for the current one
 };
 
 class Pipe {
@@ -101,20 +105,24 @@ class Pipe {
   // at once (in the next turn).
   void send(std::string_view bytes, ReplySink& sink, std::uint32_t replies = 1);
 
-  // Fails everything that waits and reconnects now (an operator's or prober's order).
+  // Fails everything that waits or is in flight and reconnects now (an operator's or prober's
+  // order).
   void reset(const Error& why);
 
   bool usable() const;
+  // Usable, and its oldest command has not timed out.
+  bool responsive() const;
   // Commands that are not finished by rule 6: in flight, tombstones, and lost ones not yet killed.
   std::size_t unfinished() const;
-  // Of the current connection; nullptr while there is none.
+  // Of the current connection; nullptr while there is none. Within on_reply and on_failed(kUnknown)
+  // it is that of the connection which carried the command.
   const Identity* identity() const;
   const PipeStats& stats() const;
   std::string last_error() const;
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared only with its own callbacks: it may die in one of them
 };
 
 }  // namespace cleave::backend
