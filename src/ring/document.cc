@@ -53,7 +53,8 @@ Result<NodeState> parse_node_state(std::string_view text) {
   for (const NodeState state : {NodeState::kActive, NodeState::kDraining}) {
     if (text == to_string(state)) return state;
   }
-  return fail(Code::kInvalid, "node state: want active or draining, got '" + std::string(text) + "'");
+  return fail(Code::kInvalid,
+              "node state: want active or draining, got '" + std::string(text) + "'");
 }
 
 Result<Phase> parse_phase(std::string_view text) {
@@ -68,7 +69,8 @@ Result<Mode> parse_mode(std::string_view text) {
   for (const Mode mode : {Mode::kObserve, Mode::kApprove, Mode::kAuto}) {
     if (text == to_string(mode)) return mode;
   }
-  return fail(Code::kInvalid, "mode: want observe, approve or auto, got '" + std::string(text) + "'");
+  return fail(Code::kInvalid,
+              "mode: want observe, approve or auto, got '" + std::string(text) + "'");
 }
 
 }  // namespace cleave::ring

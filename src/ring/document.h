@@ -44,7 +44,7 @@ enum class NodeState : std::uint8_t {
 // One backend group.
 struct Node {
   NodeId id;
-  std::string name;  // unique; the vnode scheme hashes it
+  std::string name;          // unique; the vnode scheme hashes it
   std::uint32_t weight = 1;  // 1..1000: share of the base, and of capacity
   NodeState state = NodeState::kActive;
   std::vector<Member> members;  // at least one
@@ -57,8 +57,8 @@ struct Node {
 struct Cut {
   TokenRange range;
   NodeId node;
-  std::string reason;    // for people: why it was made
-  UnixMillis created;    // for the calm rules (docs/ARCHITECTURE.md, "Balance")
+  std::string reason;       // for people: why it was made
+  UnixMillis created;       // for the calm rules (docs/ARCHITECTURE.md, "Balance")
   UnixMillis pinned_until;  // not merged before; 0 = not pinned
 
   friend bool operator==(const Cut&, const Cut&) = default;
@@ -102,7 +102,7 @@ struct Leader {
 struct Document {
   Epoch epoch;
   std::string pool;
-  std::string mark;    // this pool's ownership marker value on its servers (rule 12); random
+  std::string mark;  // this pool's ownership marker value on its servers (rule 12); random
   std::string scheme = "vnode";
   std::vector<Node> nodes;  // sorted by id
   NodeId next_node{1};

@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ring/document.h"
 #include "ring/text_format.h"
@@ -12,13 +14,24 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Reads the fields of one JSON object. The first error of a whole document is kept and every later
-// read gives a default, so that the code that reads a document is one straight line.
+// The first mistake found, with its place ("cuts[3].range"). Every
+// read after it gives a default, so that the code that reads a document is a straight line.
+struct Mistakes {
+  void note(const std::string& place, const std::string& want) {
+    if (first) return;
+    first = Error{Code::kInvalid,
+                  "ring document: " + place + (place.empty() ? "" : ": ") + "want " + want};
+  }
+
+  std::optional<Error> first;
+};
+
+// Reads the fields of one JSON object.
 class Fields {
  public:
-  Fields(const Json& json, std::string place, std::optional<Error>& error)
-      : json_(json), place_(std::move(place)), error_(error) {
-    if (!json.is_object()) refuse("want an object");
+  Fields(const Json& json, std::string place, Mistakes& mistakes)
+      : json_(json), place_(std::move(place)), mistakes_(mistakes) {
+    if (!json.is_object()) mistakes_.note(place_, "an object");
   }
 
   std::uint64_t number(const char* name, std::uint64_t max = kNumberMax) {
@@ -27,7 +40,7 @@ class Fields {
     if (value->is_number_unsigned() && value->get<std::uint64_t>() <= max) {
       return value->get<std::uint64_t>();
     }
-    refuse(std::string(name) + ": want an integer from 0 to " + std::to_string(max));
+    mistakes_.note(place_of(name), "an integer from 0 to " + std::to_string(max));
     return 0;
   }
 
@@ -35,15 +48,13 @@ class Fields {
     return static_cast<std::uint32_t>(number(name, 0xFFFFFFFFU));
   }
 
-  UnixMillis time(const char* name) {
-    return UnixMillis{static_cast<std::int64_t>(number(name))};
-  }
+  UnixMillis time(const char* name) { return UnixMillis{static_cast<std::int64_t>(number(name))}; }
 
   std::string text(const char* name) {
     const Json* value = field(name);
     if (value == nullptr) return {};
     if (value->is_string()) return value->get<std::string>();
-    refuse(std::string(name) + ": want a string");
+    mistakes_.note(place_of(name), "a string");
     return {};
   }
 
@@ -51,89 +62,103 @@ class Fields {
     const Json* value = field(name);
     if (value == nullptr) return false;
     if (value->is_boolean()) return value->get<bool>();
-    refuse(std::string(name) + ": want true or false");
+    mistakes_.note(place_of(name), "true or false");
     return false;
   }
 
-  // One of a list of names.
+  // One of the names that `parse` knows.
   template <class T>
   T word(const char* name, Result<T> (*parse)(std::string_view)) {
     const std::string given = text(name);
-    if (error_) return T{};
+    if (mistakes_.first) return T{};
     const Result<T> value = parse(given);
     if (value) return *value;
-    refuse(value.error().message);
+    mistakes_.note(place_of(name), "a known one; " + value.error().message);
     return T{};
   }
 
-  // `each(element, place)` for the elements of a list.
-  template <class Each>
-  void list(const char* name, Each each) {
+  // `read(element, place, mistakes)` for each element of a list.
+  template <class Read>
+  auto list(const char* name, Read read) {
+    std::vector<std::invoke_result_t<Read, const Json&, std::string, Mistakes&>> values;
     const Json* value = field(name);
-    if (value == nullptr) return;
-    if (!value->is_array()) return refuse(std::string(name) + ": want a list");
-    for (std::size_t i = 0; i < value->size() && !error_; ++i) {
-      each((*value)[i], place_ + name + "[" + std::to_string(i) + "].");
+    if (value == nullptr) return values;
+    if (!value->is_array()) mistakes_.note(place_of(name), "a list");
+    for (std::size_t i = 0; i < value->size() && !mistakes_.first; ++i) {
+      const std::string place = place_of(name) + "[" + std::to_string(i) + "]";
+      values.push_back(read((*value)[i], place, mistakes_));
     }
+    return values;
   }
 
+  // As `list`, for a single value.
+  template <class Read>
+  auto one(const char* name, Read read) {
+    const Json* value = field(name);
+    return read(value == nullptr ? Json() : *value, place_of(name), mistakes_);
+  }
+
+  void refuse(const char* name, const std::string& want) { mistakes_.note(place_of(name), want); }
+
+ private:
   const Json* field(const char* name) {
-    if (error_) return nullptr;
+    if (mistakes_.first) return nullptr;
     const auto found = json_.find(name);
     if (found != json_.end()) return &*found;
-    refuse(std::string(name) + ": missing");
+    mistakes_.note(place_of(name), "a value, it is missing");
     return nullptr;
   }
 
-  const std::string& place() const { return place_; }
-  std::optional<Error>& error() { return error_; }
-
-  void refuse(const std::string& reason) {
-    if (!error_) error_ = Error{Code::kInvalid, "ring document: " + place_ + reason};
+  std::string place_of(const char* name) const {
+    return place_.empty() ? name : place_ + "." + name;
   }
 
- private:
   const Json& json_;
   std::string place_;
-  std::optional<Error>& error_;
+  Mistakes& mistakes_;
 };
 
-TokenRange read_range(const Json& json, const std::string& place, std::optional<Error>& error) {
-  const bool pair = json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_string();
+TokenRange read_range(const Json& json, const std::string& place, Mistakes& mistakes) {
+  const bool pair =
+      json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_string();
   if (pair) {
     const Result<Token> first = parse_token(json[0].get_ref<const std::string&>());
     const Result<Token> last = parse_token(json[1].get_ref<const std::string&>());
     if (first && last && *first <= *last) return {*first, *last};
   }
-  error = Error{Code::kInvalid, "ring document: " + place +
-                                    " want [first token, last token], hexadecimal, in order"};
+  mistakes.note(place, "[first token, last token], hexadecimal strings in order");
   return {};
 }
 
-Member read_member(Fields fields) {
+SessionId read_session(const Json& json, const std::string& place, Mistakes& mistakes) {
+  if (json.is_string()) return SessionId{json.get<std::string>()};
+  mistakes.note(place, "a string");
+  return {};
+}
+
+Member read_member(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
   Member member;
   member.address = fields.text("address");
   member.rack = fields.text("rack");
   return member;
 }
 
-Node read_node(Fields fields) {
+Node read_node(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
   Node node;
   node.id = NodeId{fields.small_number("id")};
   node.name = fields.text("name");
   node.weight = fields.small_number("weight");
   node.state = fields.word("state", parse_node_state);
-  fields.list("members", [&](const Json& json, const std::string& place) {
-    node.members.push_back(read_member({json, place, fields.error()}));
-  });
+  node.members = fields.list("members", read_member);
   return node;
 }
 
-Cut read_cut(Fields fields) {
+Cut read_cut(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
   Cut cut;
-  if (const Json* range = fields.field("range")) {
-    cut.range = read_range(*range, fields.place() + "range:", fields.error());
-  }
+  cut.range = fields.one("range", read_range);
   cut.node = NodeId{fields.small_number("node")};
   cut.reason = fields.text("reason");
   cut.created = fields.time("created");
@@ -141,12 +166,11 @@ Cut read_cut(Fields fields) {
   return cut;
 }
 
-Move read_move(Fields fields) {
+Move read_move(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
   Move move;
   move.id = MoveId{fields.number("id")};
-  fields.list("ranges", [&](const Json& json, const std::string& place) {
-    move.ranges.push_back(read_range(json, place, fields.error()));
-  });
+  move.ranges = fields.list("ranges", read_range);
   move.source = NodeId{fields.small_number("source")};
   move.destination = NodeId{fields.small_number("destination")};
   move.phase = fields.word("phase", parse_phase);
@@ -156,7 +180,8 @@ Move read_move(Fields fields) {
   return move;
 }
 
-Leader read_leader(Fields fields) {
+Leader read_leader(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
   Leader leader;
   leader.session = SessionId{fields.text("session")};
   leader.term = Term{fields.number("term")};
@@ -164,41 +189,29 @@ Leader read_leader(Fields fields) {
 }
 
 void check_versions(Fields& fields) {
-  const std::uint64_t format = fields.number("format");
+  if (fields.number("format") == 0) fields.refuse("format", "at least 1");
   const std::uint64_t min_reader = fields.number("min_reader");
-  if (format == 0) fields.refuse("format: want at least 1");
-  if (min_reader > kTextReader) {
-    fields.refuse("min_reader: written for readers from version " + std::to_string(min_reader) +
-                  " on, this one is version " + std::to_string(kTextReader) + "; upgrade cleave");
-  }
+  if (min_reader <= kTextReader) return;
+  fields.refuse("min_reader", "at most " + std::to_string(kTextReader) + ", got " +
+                                  std::to_string(min_reader) +
+                                  ": written by a newer cleave, upgrade this one");
 }
 
-Document read_document(Fields fields) {
-  Document document;
+Document read_document(const Json& json, Mistakes& mistakes) {
+  Fields fields(json, "", mistakes);
   // First: what a newer format means by the other fields cannot be known.
   check_versions(fields);
-  std::optional<Error>& error = fields.error();
+  Document document;
   document.epoch = Epoch{fields.number("epoch")};
   document.pool = fields.text("pool");
   document.mark = fields.text("mark");
   document.scheme = fields.text("scheme");
-  fields.list("nodes", [&](const Json& json, const std::string& place) {
-    document.nodes.push_back(read_node({json, place, error}));
-  });
+  document.nodes = fields.list("nodes", read_node);
   document.next_node = NodeId{fields.small_number("next_node")};
-  fields.list("cuts", [&](const Json& json, const std::string& place) {
-    document.cuts.push_back(read_cut({json, place, error}));
-  });
-  fields.list("moves", [&](const Json& json, const std::string& place) {
-    document.moves.push_back(read_move({json, place, error}));
-  });
-  if (const Json* leader = fields.field("leader")) {
-    document.leader = read_leader({*leader, "leader.", error});
-  }
-  fields.list("routers", [&](const Json& json, const std::string& place) {
-    if (!json.is_string()) return fields.refuse(place + " want a string");
-    document.routers.push_back(SessionId{json.get<std::string>()});
-  });
+  document.cuts = fields.list("cuts", read_cut);
+  document.moves = fields.list("moves", read_move);
+  document.leader = fields.one("leader", read_leader);
+  document.routers = fields.list("routers", read_session);
   document.mode = fields.word("mode", parse_mode);
   document.frozen = fields.flag("frozen");
   return document;
@@ -213,9 +226,9 @@ Result<Document> parse_document(std::string_view text) {
   }
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return fail(Code::kInvalid, "ring document: not JSON");
-  std::optional<Error> error;
-  Document document = read_document({json, "", error});
-  if (error) return std::unexpected(*error);
+  Mistakes mistakes;
+  Document document = read_document(json, mistakes);
+  if (mistakes.first) return std::unexpected(*mistakes.first);
   if (const Result<void> valid = validate(document); !valid) {
     return fail("ring document", valid.error());
   }

@@ -11,7 +11,9 @@ namespace {
 // Fields stay in the order in which they are added: part of the canonical form.
 using Json = nlohmann::ordered_json;
 
-Json json_of(const TokenRange& range) { return Json::array({to_hex(range.first), to_hex(range.last)}); }
+Json json_of(const TokenRange& range) {
+  return Json::array({to_hex(range.first), to_hex(range.last)});
+}
 
 Json json_of(const Node& node) {
   Json members = Json::array();
@@ -36,14 +38,10 @@ Json json_of(const Cut& cut) {
 Json json_of(const Move& move) {
   Json ranges = Json::array();
   for (const TokenRange& range : move.ranges) ranges.push_back(json_of(range));
-  return {{"id", move.id.value()},
-          {"ranges", std::move(ranges)},
-          {"source", move.source.value()},
-          {"destination", move.destination.value()},
-          {"phase", to_string(move.phase)},
-          {"phase_epoch", move.phase_epoch.value()},
-          {"reason", move.reason},
-          {"started", move.started.value()}};
+  return {{"id", move.id.value()},          {"ranges", std::move(ranges)},
+          {"source", move.source.value()},  {"destination", move.destination.value()},
+          {"phase", to_string(move.phase)}, {"phase_epoch", move.phase_epoch.value()},
+          {"reason", move.reason},          {"started", move.started.value()}};
 }
 
 template <class T>

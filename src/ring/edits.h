@@ -1,6 +1,11 @@
 // The only ways a document changes. Each takes the document as read and returns the next one, with
 // its epoch raised by one, to be written by compare-and-set on the epoch that was read. A change
-// whose precondition does not hold is a kConflict error and changes nothing.
+// whose precondition does not hold in this document (unknown node, moved on phase) is a kConflict
+// error; one that could hold in none (weight 0, no range, bad name) is kInvalid. Nothing else.
+//
+// Requires everywhere: a valid document (ring/document.h). The result is valid. Only `commit_move`
+// changes the owner of any token. Cost: O(points log points + cuts), milliseconds; for the leader
+// and for people, not for the data path.
 //
 // Pure. Threads: values. The rule of docs/formats/move-protocol.md behind each is named.
 #pragma once
@@ -32,7 +37,8 @@ Result<Document> create(const Creation& creation);
 // Rule 2. A router's session joins; joining twice is a conflict (a session never returns).
 Result<Document> join(const Document& document, const SessionId& session);
 
-// Rule 2. Removes a session and aborts every move in COPYING or FENCED.
+// Rule 2. Removes a session and aborts every move in COPYING or FENCED. Was it the leader's, nobody
+// leads until the next `lead`; the term stays.
 Result<Document> remove_router(const Document& document, const SessionId& session);
 
 // Rule 3. `session` becomes leader of the next term; aborts every COPYING or FENCED move.
@@ -49,7 +55,8 @@ struct MoveRequest {
 };
 
 // Rule 12: phase COPYING. Conflict when the source does not own every token of the ranges, when a
-// range touches a move in flight (rule 21), or when frozen. The new move's id is the new epoch.
+// range touches a move in flight (rule 21), when the destination drains, or when frozen. The new
+// move's id is the new epoch.
 Result<Document> begin_move(const Document& document, const MoveRequest& request);
 
 // Rule 17. COPYING -> FENCED, only in the phase epoch given.
@@ -67,21 +74,23 @@ Result<Document> finish_move(const Document& document, MoveId move, Epoch phase_
 Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_epoch);
 
 // Lays a boundary: the range becomes a cut of the node that already owns all of it (no data moves).
+// What was cut there before is trimmed to the outside of the range.
 Result<Document> lay_cut(const Document& document, const Cut& cut);
 
 // Takes away boundaries that no longer matter: neighbouring cuts of one owner are joined and cuts
-// that agree with the base disappear, inside `range` only, pinned ones excepted. Owners of all
-// tokens stay the same. Conflict when nothing would change.
+// that agree with the base disappear (unless two neighbours are joined across one). Only cuts that
+// lie wholly in `range` and are not pinned at `now`. Conflict when nothing would change.
 Result<Document> merge_cuts(const Document& document, TokenRange range, UnixMillis now);
 
 // The node joins the base at once; every token whose owner would differ gets a cut that keeps its
 // old owner (so nothing moves yet). The id of `node` is ignored; the new one is next_node.
 Result<Document> add_node(const Document& document, const Node& node, UnixMillis now);
 
-// The node leaves the base; cuts keep what it owns until moves have taken it away.
+// The node leaves the base; cuts keep what it owns until moves have taken it away. Conflict for the
+// last active node.
 Result<Document> drain_node(const Document& document, NodeId node, UnixMillis now);
 
-// Conflict while the node still owns a token or takes part in a move.
+// Conflict while the node owns a token or takes part in a move, and for the last active node.
 Result<Document> remove_node(const Document& document, NodeId node);
 
 // Same as drain + add for a weight: the base changes, cuts keep every owner.

@@ -81,7 +81,8 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
   const RangeSet ranges = normalised(request.ranges);
   for (const Move& move : document.moves) {
     if (overlap(move.ranges, ranges)) {
-      return conflict("move: move " + std::to_string(move.id.value()) + " holds some of the tokens");
+      return conflict("move: move " + std::to_string(move.id.value()) +
+                      " holds some of the tokens");
     }
   }
   if (!owns_all(owners(document), request.source, ranges)) {

@@ -83,10 +83,9 @@ Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t
   Document next = advanced(document);
   node_of(next, node).weight = weight;
   if (const Result<void> valid = validate(next); !valid) return fail("set weight", valid.error());
-  keep_owners(document, next,
-              "kept when node '" + found->name + "' changed its weight to " +
-                  std::to_string(weight),
-              now);
+  keep_owners(
+      document, next,
+      "kept when node '" + found->name + "' changed its weight to " + std::to_string(weight), now);
   return next;
 }
 

@@ -29,7 +29,7 @@ std::vector<Arc> owners(std::span<const Entry> entries);
 // Base and cuts together. Requires: a valid document.
 std::vector<Arc> owners(const Document& document);
 
-// Requires: `arcs` covers everything; `ranges` canonical. Cost: O(ranges log arcs) and what matches.
+// Requires: `arcs` covers everything; `ranges` canonical. Cost: O(ranges x log arcs + matches).
 bool owns_all(std::span<const Arc> arcs, NodeId node, const RangeSet& ranges);
 
 // Where two coverings of all tokens differ, as ring/diff.h says.

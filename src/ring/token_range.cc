@@ -10,7 +10,7 @@
 namespace cleave::ring {
 namespace {
 
-// True when no token lies between the two, or some are in both. Requires: left.first <= right.first.
+// True when no token lies between the two, or some are in both. Requires: left.first is the lesser.
 bool joins(const TokenRange& left, const TokenRange& right) {
   return right.first <= left.last || right.first.value() - 1 == left.last.value();
 }

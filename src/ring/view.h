@@ -33,8 +33,8 @@ inline constexpr std::uint32_t kNone = 0xFFFFFFFFU;
 // A maximal interval with one owner, one cut (or none) and one move (or none).
 struct Entry {
   TokenRange range;
-  NodeId node;                // whom to ask: the owner
-  std::uint32_t cut = kNone;  // index into document().cuts
+  NodeId node;                 // whom to ask: the owner
+  std::uint32_t cut = kNone;   // index into document().cuts
   std::uint32_t move = kNone;  // index into document().moves
 
   friend bool operator==(const Entry&, const Entry&) = default;

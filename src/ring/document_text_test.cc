@@ -1,0 +1,203 @@
+// The text form: canonical, readable for ever, and safe to read from anywhere.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ring/document.h"
+#include "ring/testing.h"
+
+namespace cleave::ring {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::edited_document;
+using testing::golden;
+using testing::RandomEdits;
+
+TokenRange range(std::uint64_t first, std::uint64_t last) { return {Token{first}, Token{last}}; }
+
+// The example of docs/formats/ring-document.md. Only ever read: what format 1 wrote stays readable.
+Document example() {
+  Document document;
+  document.epoch = Epoch{42};
+  document.pool = "main";
+  document.mark = "5f0c9a1e";
+  document.nodes = {
+      {NodeId{1}, "a", 1, NodeState::kActive, {{"127.0.0.1:7001", "r1"}, {"127.0.0.1:7101", "r2"}}},
+      {NodeId{2}, "b", 2, NodeState::kActive, {{"127.0.0.1:7002", ""}}},
+      {NodeId{4}, "d", 1, NodeState::kDraining, {{"[::1]:7004", ""}}}};
+  document.next_node = NodeId{5};
+  document.cuts = {
+      {range(0, 0x0FFF), NodeId{4}, "kept while node 'd' drains", UnixMillis{1'000}, {}},
+      {range(0x00C0FFEE00000000U, 0x00C0FFEEFFFFFFFFU), NodeId{2}, "hot: 31 % of node 'a'",
+       UnixMillis{1'760'000'000'000}, UnixMillis{1'760'003'600'000}}};
+  document.moves = {{MoveId{40},
+                     {range(0x8000000000000000U, 0x8FFFFFFFFFFFFFFFU),
+                      range(0xFFFFFFFFFFFFFFF0U, 0xFFFFFFFFFFFFFFFFU)},
+                     NodeId{1},
+                     NodeId{2},
+                     Phase::kFenced,
+                     Epoch{41},
+                     "hot: 12 % of node 'a'",
+                     UnixMillis{1'760'000'000'500}}};
+  document.leader = {SessionId{"router-1.77"}, Term{3}};
+  document.routers = {SessionId{"router-1.77"}, SessionId{"router-2.12"}};
+  document.mode = Mode::kApprove;
+  document.frozen = true;
+  return document;
+}
+
+TEST(DocumentText, FormatOneIsFrozen) {
+  const std::string text = golden(CLEAVE_TESTDATA "/document_v1.json", to_text(example()) + "\n");
+  const auto document = parse_document(text);
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, example());
+  EXPECT_EQ(to_text(*document) + "\n", text);
+}
+
+TEST(DocumentText, TheManualShowsTheExample) {
+  const std::string manual = testing::read_file(CLEAVE_SOURCE "/docs/formats/ring-document.md");
+  const std::size_t start = manual.find("```json\n");
+  ASSERT_NE(start, std::string::npos);
+  const std::size_t end = manual.find("```\n", start + 8);
+  const auto document = parse_document(std::string_view(manual).substr(start + 8, end - start - 8));
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, example());
+}
+
+TEST(DocumentText, RoundTrips) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomEdits edits(seed);
+    const Document document = edited_document(edits, 12);
+    const std::string text = to_text(document);
+    const auto again = parse_document(text);
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(*again, document);
+    ASSERT_EQ(to_text(*again), text);
+  }
+}
+
+TEST(DocumentText, ReasonsMayQuoteAnyBytes) {
+  Document document = example();
+  document.cuts[0].reason = "key '\xFF\x00 \"'";
+  const auto again = parse_document(to_text(document));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_NE(again->cuts[0].reason.find("\xEF\xBF\xBD"), std::string::npos);
+}
+
+TEST(DocumentText, IgnoresFieldsOfANewerWriter) {
+  Json json = Json::parse(to_text(example()));
+  json["format"] = 7;
+  json["weather"] = {{"sun", true}};
+  json["nodes"][0]["colour"] = "red";
+  const auto document = parse_document(json.dump(2));
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, example());
+}
+
+TEST(DocumentText, RefusesWhatOnlyANewerReaderUnderstands) {
+  Json json = Json::parse(to_text(example()));
+  json["min_reader"] = 2;
+  json.erase("cuts");  // the version is judged first: it explains everything else
+  const auto document = parse_document(json.dump());
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().code, Code::kInvalid);
+  EXPECT_NE(document.error().message.find("upgrade"), std::string::npos);
+}
+
+struct Spoilt {
+  const char* pointer;  // JSON pointer of the value
+  Json value;
+  const char* says;
+};
+
+TEST(DocumentText, NamesThePlaceOfAMistake) {
+  const std::vector<Spoilt> cases = {
+      {"/format", 0, "format"},
+      {"/epoch", "42", "epoch: want an integer"},
+      {"/epoch", -1, "epoch: want an integer"},
+      {"/epoch", 1.5, "epoch: want an integer"},
+      {"/epoch", 9007199254740992U, "epoch: want an integer"},
+      {"/pool", 1, "pool: want a string"},
+      {"/nodes", Json::object(), "nodes: want a list"},
+      {"/nodes/0", 1, "nodes[0]: want an object"},
+      {"/nodes/1/name", nullptr, "nodes[1].name"},
+      {"/nodes/1/state", "asleep", "nodes[1].state: want a known one; node state"},
+      {"/nodes/0/members/1/address", 5, "nodes[0].members[1].address"},
+      {"/nodes/0/id", 4294967296U, "nodes[0].id"},
+      {"/cuts/1/range/0", 5, "cuts[1].range:"},
+      {"/cuts/1/range/0", "ffffffffffffffff", "cuts[1].range:"},
+      {"/cuts/1/range", {"0"}, "cuts[1].range:"},
+      {"/cuts/1/created", -1, "cuts[1].created"},
+      {"/moves/0/ranges/1", "all", "moves[0].ranges[1]:"},
+      {"/moves/0/phase", "done", "moves[0].phase"},
+      {"/leader", {1}, "leader: want an object"},
+      {"/routers/0", 1, "routers[0]: want a string"},
+      {"/mode", "manual", "mode"},
+      {"/frozen", 0, "frozen: want true or false"},
+      {"/cuts/0/node", 3, "which is unknown"},
+  };
+  for (const Spoilt& spoilt : cases) {
+    Json json = Json::parse(to_text(example()));
+    json[Json::json_pointer(spoilt.pointer)] = spoilt.value;
+    const auto document = parse_document(json.dump());
+    ASSERT_FALSE(document) << spoilt.pointer;
+    EXPECT_EQ(document.error().code, Code::kInvalid);
+    EXPECT_NE(document.error().message.find(spoilt.says), std::string::npos)
+        << document.error().message << "\nshould say: " << spoilt.says;
+  }
+}
+
+TEST(DocumentText, EveryFieldIsNeeded) {
+  const Json whole = Json::parse(to_text(example()));
+  for (const auto& [name, value] : whole.items()) {
+    Json json = whole;
+    json.erase(name);
+    const auto document = parse_document(json.dump());
+    ASSERT_FALSE(document) << name;
+    EXPECT_NE(document.error().message.find(name + ": want a value, it is missing"),
+              std::string::npos);
+  }
+}
+
+TEST(DocumentText, RefusesWhatIsNoJson) {
+  const std::string text = to_text(example());
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    ASSERT_FALSE(parse_document(std::string_view(text).substr(0, length))) << length;
+  }
+  EXPECT_FALSE(parse_document("[]"));
+  EXPECT_FALSE(parse_document("null"));
+  EXPECT_FALSE(parse_document(text + text));
+  EXPECT_FALSE(parse_document(std::string(1'000'000, '[')));
+}
+
+// Garbage is an error or a valid document, never a crash, whatever bytes a disk or a peer returns.
+TEST(DocumentText, SurvivesSpoiltBytes) {
+  std::size_t taken = 0;
+  for (std::uint64_t seed = 0; seed < 8'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    std::string text = to_text(example());
+    for (std::uint64_t count = 1 + rng.below(4); count > 0; --count) {
+      const std::size_t at = rng.below(text.size());
+      switch (rng.below(4)) {
+        case 0: text[at] = static_cast<char>(rng.below(256)); break;
+        case 1: text[at] = "0123456789abcdef\"{}[],:-"[rng.below(24)]; break;
+        case 2: text.erase(at, 1 + rng.below(8)); break;
+        default: text.insert(at, text.substr(rng.below(text.size()), rng.below(16)));
+      }
+    }
+    const auto document = parse_document(text);
+    if (!document) continue;
+    ++taken;
+    ASSERT_TRUE(validate(*document));
+    const auto again = parse_document(to_text(*document));
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(*again, *document);
+  }
+  EXPECT_GT(taken, 100U);  // else the spoiling is so coarse that nothing beyond the syntax is tried
+}
+
+}  // namespace
+}  // namespace cleave::ring

@@ -1,0 +1,88 @@
+// Laws that hold for every edit of every document.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "ring/diff.h"
+#include "ring/edits.h"
+#include "ring/ownership.h"
+#include "ring/testing.h"
+
+namespace cleave::ring {
+namespace {
+
+using testing::EditKind;
+using testing::kEditKinds;
+using testing::RandomEdits;
+
+// Rules 20 and 22: one owner at every instant, and which one the phase says.
+void expect_moves_have_their_owner(const Document& document) {
+  const std::vector<Arc> arcs = owners(document);
+  for (const Move& move : document.moves) {
+    const NodeId owner = move.phase == Phase::kClean ? move.destination : move.source;
+    ASSERT_TRUE(owns_all(arcs, owner, move.ranges)) << "move " << move.id.value();
+  }
+}
+
+// The move that is CLEAN now and was not before.
+const Move* committed_move(const Document& before, const Document& after) {
+  for (const Move& move : after.moves) {
+    const Move* then = find_move(before, move.id);
+    if (move.phase == Phase::kClean && then != nullptr && then->phase != Phase::kClean)
+      return &move;
+  }
+  return nullptr;
+}
+
+// Only a commit changes owners, and exactly those of its ranges.
+void expect_only_a_commit_changes_owners(const Document& before, const Document& after) {
+  const std::vector<Change> changes = differences(owners(before), owners(after));
+  const Move* move = committed_move(before, after);
+  if (move == nullptr) {
+    ASSERT_TRUE(changes.empty()) << to_string(changes.front().range);
+    return;
+  }
+  std::vector<TokenRange> changed;
+  for (const Change& change : changes) {
+    ASSERT_EQ(change.from, move->source);
+    ASSERT_EQ(change.to, move->destination);
+    changed.push_back(change.range);
+  }
+  ASSERT_EQ(normalised(changed), move->ranges);
+}
+
+TEST(EditLaws, HoldForRandomSequences) {
+  std::array<std::size_t, kEditKinds> done{};
+  for (std::uint64_t seed = 0; seed < 1'500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomEdits edits(seed);
+    Document document = edits.document();
+    for (int step = 0; step < 25; ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      const EditKind kind = edits.kind();
+      const auto next = edits.apply(kind, document);
+      if (!next) continue;
+      ++done[static_cast<std::size_t>(kind)];
+      const auto valid = validate(*next);
+      ASSERT_TRUE(valid) << valid.error().message;
+      ASSERT_EQ(next->epoch.value(), document.epoch.value() + 1);
+      expect_only_a_commit_changes_owners(document, *next);
+      expect_moves_have_their_owner(*next);
+      if (HasFatalFailure()) return;
+      document = *next;
+    }
+  }
+  // No law was only held by edits that never succeeded.
+  for (std::size_t kind = 0; kind < kEditKinds; ++kind) EXPECT_GE(done[kind], 100U) << kind;
+}
+
+TEST(EditLaws, SameArgumentsGiveTheSameDocument) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    RandomEdits one(seed);
+    RandomEdits two(seed);
+    ASSERT_EQ(edited_document(one, 8), edited_document(two, 8)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cleave::ring

@@ -1,0 +1,227 @@
+// Helpers of the tests that need rings: random documents, random edits, golden files.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "ring/document.h"
+#include "ring/edits.h"
+#include "ring/view.h"
+
+namespace cleave::ring::testing {
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+// The golden file's bytes; `make golden` (CLEAVE_GOLDEN_REWRITE=1) first writes `actual` into it.
+inline std::string golden(const std::string& path, const std::string& actual) {
+  const char* rewrite = std::getenv("CLEAVE_GOLDEN_REWRITE");
+  if (rewrite != nullptr && std::string(rewrite) == "1") {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << actual;
+  }
+  return read_file(path);
+}
+
+inline Node make_node(std::string name, std::uint32_t weight = 1) {
+  Node node;
+  node.weight = weight;
+  node.members = {{.address = name + ".example:7000", .rack = "r-" + name}};
+  node.name = std::move(name);
+  return node;
+}
+
+// Nodes "a", "b", ... of the weights given.
+inline std::vector<Node> make_nodes(const std::vector<std::uint32_t>& weights) {
+  std::vector<Node> nodes;
+  for (const std::uint32_t weight : weights) {
+    nodes.push_back(make_node(std::string(1, static_cast<char>('a' + nodes.size())), weight));
+    nodes.back().id = NodeId{static_cast<std::uint32_t>(nodes.size())};
+  }
+  return nodes;
+}
+
+inline Document make_document(const std::vector<std::uint32_t>& weights) {
+  auto document = create({.pool = "main",
+                          .mark = "m1",
+                          .nodes = make_nodes(weights),
+                          .mode = Mode::kAuto,
+                          .now = UnixMillis{1'000}});
+  EXPECT_TRUE(document) << document.error().message;
+  return document.value_or(Document{});
+}
+
+inline RingSnapshot view_of(const Document& document) {
+  auto view = RingView::build(document);
+  EXPECT_TRUE(view) << view.error().message;
+  return view.value_or(nullptr);
+}
+
+// The owner, the slow and certain way.
+inline NodeId owner_by_search(const RingView& view, Token token) {
+  for (const Entry& entry : view.entries()) {
+    if (entry.range.contains(token)) return entry.node;
+  }
+  return NodeId{};
+}
+
+// Mostly at or beside a boundary, where the mistakes are.
+inline Token any_token(Rng& rng, const RingView& view) {
+  const auto entries = view.entries();
+  const TokenRange range = entries[rng.below(entries.size())].range;
+  switch (rng.below(6)) {
+    case 0: return range.first;
+    case 1: return range.last;
+    case 2: return Token{range.first.value() - 1};  // wraps at 0, as the ring does
+    case 3: return Token{range.last.value() + 1};
+    case 4: return Token{range.first.value() + (range.last.value() - range.first.value()) / 2};
+    default: return Token{rng.next()};
+  }
+}
+
+// All or a part of the range.
+inline TokenRange any_part(Rng& rng, TokenRange range) {
+  const std::uint64_t span = range.last.value() - range.first.value();
+  const std::uint64_t from = rng.chance(1, 2) ? 0 : rng.below(span / 2 + 1);
+  const std::uint64_t cut_off = rng.chance(1, 2) ? 0 : rng.below(span / 2 + 1);
+  return {Token{range.first.value() + from}, Token{range.last.value() - cut_off}};
+}
+
+enum class EditKind : std::uint8_t {
+  kJoin,
+  kRemoveRouter,
+  kLead,
+  kBegin,
+  kFence,
+  kCommit,
+  kFinish,
+  kAbort,
+  kCut,
+  kMerge,
+  kAddNode,
+  kDrain,
+  kRemoveNode,
+  kWeight,
+  kFrozen,
+  kMode,
+};
+inline constexpr std::size_t kEditKinds = 16;
+
+// Draws edits of a document; not every one that is drawn is possible.
+class RandomEdits {
+ public:
+  explicit RandomEdits(std::uint64_t seed) : rng_(seed) {}
+
+  Rng& rng() { return rng_; }
+
+  Document document() {
+    std::vector<std::uint32_t> weights(1 + rng_.below(4));
+    for (std::uint32_t& weight : weights) weight = 1 + static_cast<std::uint32_t>(rng_.below(2));
+    return make_document(weights);
+  }
+
+  // Moves are drawn more often than the rest, so that they get far.
+  EditKind kind() {
+    if (rng_.chance(1, 2)) return static_cast<EditKind>(3 + rng_.below(5));
+    return static_cast<EditKind>(rng_.below(kEditKinds));
+  }
+
+  Result<Document> apply(EditKind kind, const Document& from) {
+    now_ = UnixMillis{now_.value() + static_cast<std::int64_t>(rng_.below(1'000))};
+    switch (kind) {
+      case EditKind::kJoin: return join(from, SessionId{"s" + std::to_string(rng_.below(9))});
+      case EditKind::kRemoveRouter: return remove_router(from, any_router(from));
+      case EditKind::kLead: return lead(from, any_router(from));
+      case EditKind::kBegin: return begin(from);
+      case EditKind::kFence: return fence_move(from, any_move(from).id, any_move_.phase_epoch);
+      case EditKind::kCommit:
+        return commit_move(from, any_move(from).id, any_move_.phase_epoch, now_);
+      case EditKind::kFinish: return finish_move(from, any_move(from).id, any_move_.phase_epoch);
+      case EditKind::kAbort: return abort_move(from, any_move(from).id, any_move_.phase_epoch);
+      case EditKind::kCut: return cut(from);
+      case EditKind::kMerge: return merge_cuts(from, any_part(rng_, kAll), now_);
+      case EditKind::kAddNode: return add(from);
+      case EditKind::kDrain: return drain_node(from, any_node(from), now_);
+      case EditKind::kRemoveNode: return remove_node(from, any_node(from));
+      case EditKind::kWeight:
+        return set_weight(from, any_node(from), 1 + static_cast<std::uint32_t>(rng_.below(3)),
+                          now_);
+      case EditKind::kFrozen: return set_frozen(from, rng_.chance(1, 4));
+      case EditKind::kMode: return set_mode(from, static_cast<Mode>(rng_.below(3)));
+    }
+    return fail(Code::kInvalid, "no such edit");
+  }
+
+ private:
+  static constexpr TokenRange kAll{kFirstToken, kLastToken};
+
+  NodeId any_node(const Document& from) { return from.nodes[rng_.below(from.nodes.size())].id; }
+
+  SessionId any_router(const Document& from) {
+    if (from.routers.empty()) return SessionId{"nobody"};
+    return from.routers[rng_.below(from.routers.size())];
+  }
+
+  const Move& any_move(const Document& from) {
+    any_move_ = from.moves.empty() ? Move{} : from.moves[rng_.below(from.moves.size())];
+    return any_move_;
+  }
+
+  Result<Document> begin(const Document& from) {
+    const auto view = view_of(from);
+    const auto entries = view->entries();
+    MoveRequest request{.ranges = {},
+                        .source = entries[rng_.below(entries.size())].node,
+                        .destination = any_node(from),
+                        .reason = "hot",
+                        .now = now_};
+    const std::size_t start = rng_.below(entries.size());
+    for (std::size_t i = 0; i < entries.size() && request.ranges.size() < 3; ++i) {
+      const Entry& entry = entries[(start + i) % entries.size()];
+      if (entry.node == request.source) request.ranges.push_back(any_part(rng_, entry.range));
+    }
+    return begin_move(from, request);
+  }
+
+  Result<Document> cut(const Document& from) {
+    const auto view = view_of(from);
+    const Entry& entry = view->entries()[rng_.below(view->entries().size())];
+    return lay_cut(from, {.range = any_part(rng_, entry.range),
+                          .node = entry.node,
+                          .reason = "boundary",
+                          .created = now_,
+                          .pinned_until = UnixMillis{rng_.chance(1, 3) ? now_.value() + 500 : 0}});
+  }
+
+  Result<Document> add(const Document& from) {
+    if (from.nodes.size() >= 6) return fail(Code::kExhausted, "enough nodes for a test");
+    return add_node(from, make_node("n" + std::to_string(from.next_node.value())), now_);
+  }
+
+  Rng rng_;
+  UnixMillis now_{2'000};
+  Move any_move_;
+};
+
+// A document after up to `edits_max` edits that were possible.
+inline Document edited_document(RandomEdits& edits, std::size_t edits_max) {
+  Document document = edits.document();
+  for (std::size_t i = edits.rng().below(edits_max + 1); i > 0; --i) {
+    auto next = edits.apply(edits.kind(), document);
+    if (next) document = std::move(*next);
+  }
+  return document;
+}
+
+}  // namespace cleave::ring::testing
