@@ -27,7 +27,8 @@ std::optional<std::uint64_t> field(std::string_view fields, std::string_view nam
     if (!each.starts_with(name) || each.substr(name.size(), 1) != "=") continue;
     const std::string_view digits = each.substr(name.size() + 1);
     std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const auto [end, failed] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (failed != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
     return number;
   }
@@ -116,8 +117,8 @@ Attribution reconcile(const CommandStats& interval, const CommandStats& own,
   result.unattributed_requests = without(without(result.server_requests, routed.requests), edge);
   result.unattributed_writes = without(without(result.server_writes, routed.writes), edge);
   if (result.server_requests > 0) {
-    result.unattributed_ppm = static_cast<std::uint32_t>(
-        Wide{result.unattributed_requests} * 1'000'000 / result.server_requests);
+    result.unattributed_ppm = static_cast<std::uint32_t>(Wide{result.unattributed_requests} *
+                                                         1'000'000 / result.server_requests);
   }
   return result;
 }

@@ -18,8 +18,8 @@
 
 namespace cleave::heat {
 
-inline constexpr std::uint32_t kCommandNsDefault = 8'000;   // parse + execute + system calls
-inline constexpr std::uint32_t kBytePicosDefault = 1'000;   // 1 ns a byte
+inline constexpr std::uint32_t kCommandNsDefault = 8'000;  // parse + execute + system calls
+inline constexpr std::uint32_t kBytePicosDefault = 1'000;  // 1 ns a byte
 
 // What a server spends on a request outside of the command itself (usec_per_call does not show it):
 // reading, parsing, answering. The cheapest command therefore still costs something.

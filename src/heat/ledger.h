@@ -34,11 +34,11 @@ enum class Folded : std::uint8_t { kAccepted, kDuplicated, kAbsurd, kStale };
 
 class Ledger {
  public:
-  static constexpr nanoseconds kTick = seconds{2};         // how often `tick` is meant to be called
+  static constexpr nanoseconds kTick = seconds{2};  // how often `tick` is meant to be called
   static constexpr nanoseconds kSilentAfter = seconds{3};
   static constexpr nanoseconds kFadeHalfLife = seconds{10};
   static constexpr nanoseconds kForgetAfter = seconds{60};
-  static constexpr nanoseconds kCoversMax = seconds{30};   // a longer report is stale
+  static constexpr nanoseconds kCoversMax = seconds{30};  // a longer report is stale
 
   explicit Ledger(Instant now) : began_(now), ticked_(now) {}
 

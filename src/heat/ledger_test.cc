@@ -41,9 +41,7 @@ class LedgerTest : public ::testing::Test {
 
   Picture picture() const { return ledger_.picture(now_); }
 
-  RangeLoad range_of(Token token) const {
-    return picture().ranges[view_->find(token).value()];
-  }
+  RangeLoad range_of(Token token) const { return picture().ranges[view_->find(token).value()]; }
 
   ring::RingSnapshot view_ = test_view(test_document(4));
   Instant now_ = seconds{1'000};
@@ -105,7 +103,8 @@ TEST_F(LedgerTest, RefusesWhatCannotBe) {
       {"more load than ten thousand cores", [](Report& each) { each.sums[0].weight_ns = ~0ULL; }},
       {"more requests than can be", [](Report& each) { each.sums[0].requests = ~0ULL; }},
       {"more writes than requests", [](Report& each) { each.sums[0].writes = 101; }},
-      {"a range that runs backwards", [](Report& each) { each.sums[0].range = {Token{2}, Token{1}}; }},
+      {"a range that runs backwards",
+       [](Report& each) { each.sums[0].range = {Token{2}, Token{1}}; }},
       {"a range told twice", [](Report& each) { each.sums.push_back(each.sums[0]); }},
       {"no thinning", [](Report& each) { each.thinning = 0; }},
       {"samples of nothing", [](Report& each) { each.sums.clear(); }},
@@ -214,7 +213,8 @@ TEST_F(LedgerTest, ACutInheritsByTheSamplesNotByItsWidth) {
   const ring::Entry entry = view_->entry(view_->find(kToken));
   const ring::TokenRange piece{Token{kToken.value() - 1}, Token{kToken.value() + 1}};
   const Result<ring::Document> cut = ring::lay_cut(
-      view_->document(), {.range = piece, .node = entry.node, .reason = "test", .created = {}, .pinned_until = {}});
+      view_->document(),
+      {.range = piece, .node = entry.node, .reason = "test", .created = {}, .pinned_until = {}});
   ASSERT_TRUE(cut);
   view_ = test_view(*cut);
   ledger_.set_view(view_);
@@ -229,7 +229,8 @@ TEST_F(LedgerTest, ACutWithoutSamplesInheritsByItsWidth) {
   const std::uint64_t half = entry.range.first.value() / 2 + entry.range.last.value() / 2;
   const ring::TokenRange piece{entry.range.first, Token{half}};
   const Result<ring::Document> cut = ring::lay_cut(
-      view_->document(), {.range = piece, .node = entry.node, .reason = "test", .created = {}, .pinned_until = {}});
+      view_->document(),
+      {.range = piece, .node = entry.node, .reason = "test", .created = {}, .pinned_until = {}});
   ASSERT_TRUE(cut);
   view_ = test_view(*cut);
   ledger_.set_view(view_);
@@ -249,7 +250,8 @@ ring::RingSnapshot changed(const ring::RingSnapshot& view, Rng& rng) {
     document.cuts.push_back({.range = {Token{first}, Token{last}},
                              .node = NodeId{static_cast<std::uint32_t>(1 + rng.below(4))},
                              .reason = "test",
-                             .created = {}, .pinned_until = {}});
+                             .created = {},
+                             .pinned_until = {}});
     at = last;
   }
   return test_view(document);

@@ -78,9 +78,9 @@ struct KeyLoad {
 struct Source {
   SessionId session;
   std::uint64_t recorder = 0;
-  nanoseconds age{0};         // since its last report
-  bool silent = false;        // longer than a recorder may be: its last known rates fade
-  std::uint64_t load = 0;     // what it contributes
+  nanoseconds age{0};      // since its last report
+  bool silent = false;     // longer than a recorder may be: its last known rates fade
+  std::uint64_t load = 0;  // what it contributes
 
   friend bool operator==(const Source&, const Source&) = default;
 };

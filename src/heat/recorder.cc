@@ -157,7 +157,8 @@ void Recorder::Impl::close_interval(Instant now) {
 
 void Recorder::Impl::adapt(std::uint64_t requests, nanoseconds covers) {
   if (covers < kAdaptMin) return;
-  const Wide per_second = Wide{requests} * 1'000'000'000U / static_cast<std::uint64_t>(covers.count());
+  const Wide per_second =
+      Wide{requests} * 1'000'000'000U / static_cast<std::uint64_t>(covers.count());
   const Wide wanted = per_second / kSamplesPerSecond;
   thinning_ = static_cast<std::uint32_t>(std::clamp(wanted, Wide{1}, Wide{kThinningMax}));
   draw_skip();

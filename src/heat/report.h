@@ -49,9 +49,9 @@ struct Report {
   // Which recorder of the session, and its how-manieth report: a report told twice counts once.
   std::uint64_t recorder = 0;
   std::uint64_t sequence = 0;
-  Epoch epoch = {};    // the view the ranges belong to
-  nanoseconds covers{0};  // how long it was counted
-  std::uint32_t thinning = 1;  // 1 of so many requests was sampled
+  Epoch epoch = {};                 // the view the ranges belong to
+  nanoseconds covers{0};            // how long it was counted
+  std::uint32_t thinning = 1;       // 1 of so many requests was sampled
   std::vector<RangeSum> sums = {};  // ranges with no request are left out; sorted
   std::vector<Sample> samples = {};
   std::vector<HotKey> hot_keys = {};

@@ -37,7 +37,7 @@ class Shape {
   std::size_t at(Token token) const;  // the first that is not below
 
   std::vector<TokenLoad> tokens_;
-  std::vector<std::uint64_t> loads_before_;    // prefix sums, one more than tokens
+  std::vector<std::uint64_t> loads_before_;  // prefix sums, one more than tokens
   std::vector<std::uint64_t> samples_before_;
 };
 

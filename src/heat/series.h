@@ -41,9 +41,9 @@ Amounts part_of(const Amounts& amounts, Fraction fraction);
 
 class Series {
  public:
-  static constexpr std::size_t kTicks = 5;      // of the mean: 10 s at a tick of 2 s
-  static constexpr std::size_t kWindows = 6;    // of the peak
-  static constexpr seconds kWindow{100};        // 6 x 100 s = 10 minutes
+  static constexpr std::size_t kTicks = 5;    // of the mean: 10 s at a tick of 2 s
+  static constexpr std::size_t kWindows = 6;  // of the peak
+  static constexpr seconds kWindow{100};      // 6 x 100 s = 10 minutes
   static constexpr seconds kSlowHalfLife{30};
 
   // The rate since the tick before, which is `elapsed` ago. The slow mean is a plain mean until it
