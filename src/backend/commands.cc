@@ -41,8 +41,7 @@ class Collector final : public ReplySink {
   void answer(Result<Replies> result) {
     if (!done_) return;
     const RepliesDone done = std::exchange(done_, nullptr);
-    const std::shared_ptr<void> owner = alive_.lock();
-    if (owner != nullptr) done(std::move(result));
+    if (!alive_.expired()) done(std::move(result));
   }
 
   void close_one() {
@@ -86,10 +85,13 @@ std::string_view info_field(std::string_view info, std::string_view name) {
 }
 
 std::uint64_t info_number(std::string_view info, std::string_view name) {
-  const std::string_view text = info_field(info, name);
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc{} ? number : 0;
+  return static_cast<std::uint64_t>(to_number(info_field(info, name)));
+}
+
+std::int64_t to_number(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace cleave::backend

@@ -51,6 +51,8 @@ using RepliesDone = std::function<void(Result<Replies>)>;
 // Errors: kUnavailable, kTimeout.
 void run(Pipe& pipe, const Commands& commands, std::weak_ptr<void> alive, RepliesDone done);
 
+// The decimal number at the start of `text`; 0 when there is none.
+std::int64_t to_number(std::string_view text);
 // The text of "name:value" in an INFO reply; empty when it is not there.
 std::string_view info_field(std::string_view info, std::string_view name);
 // The same as a number; 0 when it is not there or is none.

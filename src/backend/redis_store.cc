@@ -1,16 +1,9 @@
 #include "backend/redis_store.h"
 
-#include <charconv>
 #include <utility>
 
 namespace cleave::backend {
 namespace {
-
-std::int64_t to_number(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 // TIME: seconds and microseconds.
 std::int64_t time_ms(const wire::Reply& reply) {
@@ -151,8 +144,7 @@ void RedisStore::list(const std::string& from, KeyFilter filter, Done<Page> done
     Page page;
     if (reply.elements[0].text != "0") page.next = reply.elements[0].text;
     for (wire::Reply& key : reply.elements[1].elements) {
-      if (key.text.starts_with(kOwnPrefix) || !filter(key.text)) continue;
-      page.keys.push_back(std::move(key.text));
+      if (filter(key.text)) page.keys.push_back(std::move(key.text));
     }
     done(std::move(page));
   });

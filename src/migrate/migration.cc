@@ -111,7 +111,7 @@ std::string Migration::waits_for() const {
 Actions Migration::on(const Start&, Instant now) {
   progress_.began = now;
   entered_ = now;
-  if (step_ == Step::kClean) return {Clean{}};
+  if (step_ == Step::kClean) return {SweepBoth{}};
   if (step_ != Step::kIdentify) return {};
   return {Identify{}};
 }
@@ -123,6 +123,11 @@ Actions Migration::on(const Identified& event, Instant now) {
     source_ = event.source;
     destination_ = event.destination;
     return enter(Step::kBegin, {Write{Change::kBegin}}, now);
+  }
+  // Resumed: what is cleaned must still be ours.
+  if (step_ == Step::kClean) {
+    retry_ = !event.source.marked && !options_.mutations.no_marker_check;
+    return retry_ ? Actions{} : Actions{Clean{}};
   }
   if (step_ != Step::kVerify) return {};
   std::string why = changed_server(event);
@@ -180,6 +185,7 @@ Actions Migration::begun(const ring::Document& document, Instant now) {
 }
 
 Actions Migration::on(const Swept&, Instant now) {
+  if (step_ == Step::kClean) return {Identify{}};
   if (step_ != Step::kSweep && step_ != Step::kBegin) return {};
   if (options_.mutations.no_purge) return await_copying(now);
   return enter(Step::kPurge, {Purge{}}, now);
@@ -401,7 +407,8 @@ Actions Migration::on(const Tick&, Instant now) {
     retry_ = false;
     if (step_ == Step::kAbort) return {Write{Change::kAbort}};
     if (step_ == Step::kFinish) return {Write{Change::kFinish}};
-    if (step_ == Step::kClean) return {Clean{}};
+    // From rule 12 again: the server may have restarted, or be another one, since it failed.
+    if (step_ == Step::kClean) return {SweepBoth{}};
   }
   if (step_ == Step::kAwaitCopying && now - entered_ > kCopyingAckMax)
     return abort("no acknowledgement of the copying phase by " + waits_for(), now);

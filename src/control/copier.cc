@@ -1,0 +1,163 @@
+#include "control/copier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/guarded.h"
+
+namespace cleave::control {
+namespace {
+
+// Batches between read and written: source, destination and this thread all have work, and the
+// bytes held stay bounded.
+constexpr std::size_t kBatchesOpen = 6;
+
+}  // namespace
+
+Copier::Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore& destination,
+               Throttle& throttle, const Limits& limits)
+    : loop_(loop),
+      source_(source),
+      destination_(destination),
+      throttle_(throttle),
+      limits_(limits) {}
+
+void Copier::copy(std::vector<std::string> keys, Hurry hurry, Done done) {
+  auto job = std::make_shared<Job>();
+  job->done = std::move(done);
+  jobs_.push_back(job);
+  const std::size_t step = batch_keys();
+  for (std::size_t at = 0; at < keys.size(); at += step) {
+    const auto first = keys.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last = keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, keys.size()));
+    waiting_.push_back({.job = job,
+                        .keys = {std::make_move_iterator(first), std::make_move_iterator(last)},
+                        .hurry = hurry});
+    ++job->batches_open;
+  }
+  loop_.post(guarded(alive_, [this] { broken_ ? break_off(error_) : go_on(); }));
+}
+
+// As many keys as make about copy_batch_bytes, by the mean of what was seen.
+std::size_t Copier::batch_keys() const {
+  if (bytes_seen_ == 0) return limits_.copy_batch_keys;
+  const std::uint64_t mean = bytes_seen_ / std::max<std::uint64_t>(keys_seen_, 1) + 1;
+  return std::clamp<std::size_t>(limits_.copy_batch_bytes / mean, 1, limits_.copy_batch_keys);
+}
+
+void Copier::go_on() {
+  while (!waiting_.empty() && open_ < kBatchesOpen && big_.empty() && !broken_) {
+    const nanoseconds wait = throttle_.wait(loop_.now());
+    if (wait > nanoseconds{0} && waiting_.front().hurry == Hurry::kThrottled) {
+      if (timer_open_) return;
+      timer_open_ = true;
+      loop_.after(wait, guarded(alive_, [this] {
+        timer_open_ = false;
+        go_on();
+      }));
+      return;
+    }
+    Batch batch = std::move(waiting_.front());
+    waiting_.pop_front();
+    start(std::move(batch));
+  }
+}
+
+void Copier::start(Batch batch) {
+  ++open_;
+  source_.read(std::move(batch.keys), guarded(alive_, [this, job = batch.job](
+                                                  Result<std::vector<backend::Item>> items) {
+    if (broken_) return;
+    if (!items) return break_off(items.error());
+    write(job, std::move(*items));
+  }));
+}
+
+void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items) {
+  using Kind = backend::Item::Kind;
+  std::vector<backend::Item> small;
+  std::uint64_t bytes = 0;
+  const bool idle = big_.empty();
+  for (backend::Item& item : items) {
+    bytes += item.payload.size();
+    if (item.kind == Kind::kUnmovable) {
+      job->copied.unmovable.push_back({item.key, item.reason});
+    } else if (item.kind == Kind::kBig) {
+      ++open_;
+      ++job->batches_open;
+      big_.push_back({job, std::move(item)});
+    } else {
+      small.push_back(std::move(item));
+    }
+  }
+  keys_seen_ += items.size();
+  bytes_seen_ += bytes;
+  job->copied.keys += small.size();
+  job->copied.bytes += bytes;
+  throttle_.spend(bytes, loop_.now());
+  destination_.write(std::move(small), guarded(alive_, [this, job](auto result) {
+    if (!broken_) written(job, std::move(result));
+  }));
+  if (idle && !big_.empty()) copy_next_big();
+}
+
+void Copier::written(const std::shared_ptr<Job>& job,
+                     Result<std::vector<backend::WriteFailure>> result) {
+  if (!result) return break_off(result.error());
+  for (backend::WriteFailure& failure : *result)
+    job->copied.unmovable.push_back({std::move(failure.key), std::move(failure.reason)});
+  close_batch(job);
+}
+
+// One at a time, and nothing new starts meanwhile (go_on): two copies of one key would write the
+// same hidden key.
+void Copier::copy_next_big() {
+  const Big& big = big_.front();
+  backend::copy_big(source_, destination_, big.item, limits_, alive_,
+                    [this, job = big.job, key = big.item.key](Result<backend::BigCopy> copy) {
+                      if (broken_) return;
+                      if (!copy) return break_off(copy.error());
+                      big_copied(job, key, std::move(*copy));
+                    });
+}
+
+void Copier::big_copied(const std::shared_ptr<Job>& job, const std::string& key,
+                        backend::BigCopy copy) {
+  if (copy.unmovable.empty()) {
+    ++job->copied.keys;
+    job->copied.bytes += copy.bytes;
+    throttle_.spend(copy.bytes, loop_.now());
+  } else {
+    job->copied.unmovable.push_back({key, std::move(copy.unmovable)});
+  }
+  big_.pop_front();
+  if (!big_.empty()) copy_next_big();
+  close_batch(job);
+}
+
+void Copier::close_batch(const std::shared_ptr<Job>& job) {
+  --open_;
+  --job->batches_open;
+  const std::weak_ptr<void> alive = alive_;
+  while (!jobs_.empty() && jobs_.front()->batches_open == 0) {
+    const std::shared_ptr<Job> ended = std::move(jobs_.front());
+    jobs_.pop_front();
+    ended->done(std::move(ended->copied));
+    if (alive.expired()) return;
+  }
+  go_on();
+}
+
+void Copier::break_off(const Error& why) {
+  broken_ = true;
+  error_ = why;
+  waiting_.clear();
+  const std::weak_ptr<void> alive = alive_;
+  while (!alive.expired() && !jobs_.empty()) {
+    const std::shared_ptr<Job> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    job->done(std::unexpected(why));
+  }
+}
+
+}  // namespace cleave::control

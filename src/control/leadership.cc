@@ -1,0 +1,87 @@
+#include "control/leadership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/guarded.h"
+
+namespace cleave::control {
+
+Leadership::Leadership(net::Loop& loop, coord::Register& store, DocumentWriter& writer,
+                       Options options)
+    : loop_(loop), store_(store), writer_(writer), options_(std::move(options)) {}
+
+void Leadership::start() { beat(); }
+
+void Leadership::stop() { stopped_ = true; }
+
+// Three beats a lease: one that is late or lost does not end it.
+void Leadership::beat() {
+  if (stopped_) return;
+  store_.keep_alive(options_.session, options_.lease, guarded(alive_, [this](Result<void> kept) {
+    if (!kept || stopped_) return;
+    store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
+      if (alive && joined_ && !stopped_) judge(*alive);
+    }));
+  }));
+  loop_.after(options_.lease / 3, guarded(alive_, [this] { beat(); }));
+}
+
+void Leadership::judge(const std::vector<SessionId>& alive) {
+  const SharedDocument document = writer_.newest();
+  if (document == nullptr || writing_) return;
+  const auto is_alive = [&](const SessionId& session) {
+    return session == options_.session || std::ranges::find(alive, session) != alive.end();
+  };
+  const SessionId& leader = document->leader.session;
+  if (!leads_ && (!ring::has_router(*document, leader) || !is_alive(leader))) return take_term();
+  if (!leads_) return;
+  for (const SessionId& session : document->routers) {
+    if (!is_alive(session)) return remove(session);
+  }
+}
+
+void Leadership::take_term() {
+  writing_ = true;
+  const ring::Leader seen = writer_.newest()->leader;
+  writer_.edit(
+      [session = options_.session, seen](const ring::Document& document) -> Result<ring::Document> {
+        // Another was faster: it is alive, and its term is not ours to end.
+        if (document.leader != seen) return fail(Code::kConflict, "another leads already");
+        return ring::lead(document, session);
+      },
+      guarded(alive_, [this](Result<SharedDocument> document) {
+        writing_ = false;
+        if (document) options_.log("leads the pool in term " +
+                                   std::to_string((*document)->leader.term.value()));
+      }));
+}
+
+void Leadership::remove(const SessionId& session) {
+  writing_ = true;
+  writer_.edit(
+      [session, leader = leader_](const ring::Document& document) -> Result<ring::Document> {
+        if (document.leader != leader) return fail(Code::kConflict, "another leads now");
+        return ring::remove_router(document, session);
+      },
+      guarded(alive_, [this, session](Result<SharedDocument> document) {
+        writing_ = false;
+        if (document) options_.log("removed session " + session.value() + ": its lease is gone");
+      }));
+}
+
+void Leadership::follow(const SharedDocument& document) {
+  const bool ours = document->leader.session == options_.session &&
+                    document->leader.term != Term{};
+  if (leads_ && (!ours || document->leader != leader_)) {
+    leads_ = false;
+    options_.lost();
+  }
+  if (ours && !leads_ && document->leader != leader_) {
+    leads_ = true;
+    leader_ = document->leader;
+    options_.leads(document);
+  }
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,78 @@
+#include "control/membership.h"
+
+#include <utility>
+
+#include "control/guarded.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr milliseconds kRetry{200};
+
+}  // namespace
+
+Membership::Membership(net::Loop& loop, DocumentWriter& writer, Options options)
+    : loop_(loop), writer_(writer), options_(std::move(options)) {}
+
+void Membership::join(std::function<void()> joined) {
+  writer_.edit(
+      [session = options_.session](const ring::Document& document) {
+        return ring::join(document, session);
+      },
+      guarded(alive_, [this, joined = std::move(joined)](Result<SharedDocument> document) {
+        if (document) {
+          publish(*document);
+          return joined();
+        }
+        if (document.error().code == Code::kNotFound) return create_then_join(joined);
+        be_removed("cannot join the ring document: " + document.error().message);
+      }));
+}
+
+void Membership::create_then_join(std::function<void()> joined) {
+  Result<ring::Document> first = ring::create(options_.creation);
+  if (!first) return be_removed("cannot create the ring: " + first.error().message);
+  writer_.create(std::move(*first), guarded(alive_, [this, joined](Result<SharedDocument> created) {
+    // Somebody else may have created it meanwhile, or the coordinator is away: join finds out.
+    if (created || created.error().code == Code::kConflict) return join(joined);
+    options_.log("cannot create the ring document yet: " + created.error().message);
+    loop_.after(kRetry, guarded(alive_, [this, joined] { join(joined); }));
+  }));
+}
+
+void Membership::follow(const SharedDocument& document) {
+  if (view_ == nullptr || removed_) return;
+  if (!ring::has_router(*document, options_.session)) {
+    return be_removed("session " + options_.session.value() + " was removed from the ring");
+  }
+  publish(document);
+}
+
+// Views only go forward (rule 9).
+void Membership::publish(const SharedDocument& document) {
+  if (view_ != nullptr && document->epoch <= view_->epoch()) return;
+  Result<ring::RingSnapshot> view = ring::RingView::build(*document);
+  if (!view) return be_removed("the ring document cannot be used: " + view.error().message);
+  view_ = std::move(*view);
+  options_.publish(view_);
+}
+
+void Membership::be_removed(const std::string& why) {
+  if (removed_) return;
+  removed_ = true;
+  options_.removed(Error{Code::kConflict, why});
+}
+
+// The read has told `follow` of what it brought before this callback runs, so the view is at least
+// that read when the answer is yes.
+void Membership::confirm(std::function<void(Result<void>)> done) {
+  if (options_.mutations.no_gate_read) return loop_.post([done] { done({}); });
+  writer_.read(guarded(alive_, [this, done = std::move(done)](Result<SharedDocument> document) {
+    if (!document) return done(std::unexpected(document.error()));
+    if (removed_ || !ring::has_router(**document, options_.session))
+      return done(fail(Code::kConflict, "this session is not in the ring document"));
+    done({});
+  }));
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,217 @@
+#include "control/move_board.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/guarded.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr milliseconds kTick{100};
+constexpr std::size_t kWaitingMax = 4'096;
+
+const ring::Move* move_of(const SharedDocument& document, MoveId id) {
+  return document == nullptr ? nullptr : ring::find_move(*document, id);
+}
+
+ring::Move as_move(const migrate::Migration& migration) {
+  const ring::MoveRequest& request = migration.request();
+  return {.id = migration.id(),
+          .ranges = request.ranges,
+          .source = request.source,
+          .destination = request.destination,
+          .phase = ring::Phase::kCopying,
+          .phase_epoch = migration.copying_epoch(),
+          .reason = request.reason,
+          .started = request.now};
+}
+
+MoveRecord record_of(const migrate::Migration& migration, UnixMillis ended) {
+  const migrate::Progress& progress = migration.progress();
+  const auto took = std::chrono::milliseconds(ended.value() - migration.request().now.value());
+  MoveRecord record{.move = as_move(migration),
+                    .end = migration.outcome().committed ? MoveEnd::kCommitted : MoveEnd::kAborted,
+                    .why = migration.outcome().why,
+                    .keys_copied = progress.keys_copied,
+                    .bytes_copied = progress.bytes_copied,
+                    .took = took,
+                    .fenced = microseconds{0},
+                    .ended = ended};
+  if (progress.fenced != Instant{0} && progress.committed != Instant{0}) {
+    record.fenced =
+        std::chrono::duration_cast<microseconds>(progress.committed - progress.fenced);
+  }
+  return record;
+}
+
+}  // namespace
+
+MoveBoard::MoveBoard(Options options)
+    : options_(std::move(options)), throttle_(options_.limits.copy_bytes_per_second) {
+  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+}
+
+void MoveBoard::see(const SharedDocument& document) {
+  document_ = document;
+  const std::weak_ptr<void> alive = alive_;
+  for (std::size_t i = 0; i < drivers_.size() && !alive.expired(); ++i) drivers_[i]->see(document);
+}
+
+void MoveBoard::tick() {
+  resume_strays();
+  start_what_can();
+  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+}
+
+// Moves that the document shows and no driver has: after a take-over, or when the answer to a
+// beginning was lost.
+void MoveBoard::resume_strays() {
+  if (document_ == nullptr) return;
+  const bool beginning = std::ranges::any_of(drivers_, [](const auto& driver) {
+    return driver->migration().id() == MoveId{};
+  });
+  if (beginning) return;
+  const std::vector<ring::Move> moves = document_->moves;
+  for (const ring::Move& move : moves) {
+    const bool driven = std::ranges::any_of(drivers_, [&](const auto& driver) {
+      return driver->migration().id() == move.id;
+    });
+    if (driven) continue;
+    if (move.phase != ring::Phase::kClean) {
+      options_.writer.edit(
+          [move](const ring::Document& document) {
+            return ring::abort_move(document, move.id, move.phase_epoch);
+          },
+          [](const Result<SharedDocument>&) {});
+    } else if (options_.links.store(move.source) != nullptr) {
+      launch(std::make_unique<MoveDriver>(move,
+                                          driver_options(move.source, move.destination, nullptr)));
+    }
+  }
+}
+
+void MoveBoard::want(ring::MoveRequest request, Begun begun) {
+  if (winding_down_ || waiting_.size() >= kWaitingMax) {
+    return options_.loop.post([begun = std::move(begun)] {
+      if (begun) begun(fail(Code::kExhausted, "too many moves wait already"));
+    });
+  }
+  waiting_.push_back({.request = std::move(request), .begun = std::move(begun)});
+  options_.loop.post(guarded(alive_, [this] { start_what_can(); }));
+}
+
+bool MoveBoard::node_free(NodeId source, NodeId destination) const {
+  for (const auto& driver : drivers_) {
+    const ring::MoveRequest& other = driver->migration().request();
+    if (other.source == source || other.destination == destination) return false;
+  }
+  // Rule 8: every command of earlier moves on these nodes is finished.
+  const auto from = options_.links.store(source);
+  const auto to = options_.links.store(destination);
+  return from == nullptr || to == nullptr || (from->unfinished() == 0 && to->unfinished() == 0);
+}
+
+void MoveBoard::start_what_can() {
+  for (std::size_t i = 0; i < waiting_.size() && !winding_down_;) {
+    const ring::MoveRequest& request = waiting_[i].request;
+    if (!node_free(request.source, request.destination)) {
+      ++i;
+      continue;
+    }
+    Wanted wanted = std::move(waiting_[i]);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (options_.links.store(wanted.request.source) == nullptr ||
+        options_.links.store(wanted.request.destination) == nullptr) {
+      if (wanted.begun) wanted.begun(fail(Code::kNotFound, "no such node"));
+      continue;
+    }
+    wanted.request.now = options_.loop.wall_now();
+    MoveDriver::Options options = driver_options(
+        wanted.request.source, wanted.request.destination, std::move(wanted.begun));
+    launch(std::make_unique<MoveDriver>(std::move(wanted.request), std::move(options)));
+  }
+}
+
+MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination, Begun begun) {
+  return {.loop = options_.loop,
+          .writer = options_.writer,
+          .directory = options_.directory,
+          .source = options_.links.store(source),
+          .destination = options_.links.store(destination),
+          .throttle = throttle_,
+          .view = options_.view,
+          .leader = options_.leader,
+          .limits = options_.limits,
+          .mutations = options_.mutations,
+          .over = guarded(alive_, [this](MoveDriver& driver) { over(driver); }),
+          .begun = std::move(begun)};
+}
+
+void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
+  drivers_.push_back(std::move(driver));
+  drivers_.back()->start();
+}
+
+void MoveBoard::over(MoveDriver& driver) {
+  const migrate::Migration& migration = driver.migration();
+  options_.ended(record_of(migration, options_.loop.wall_now()));
+  if (!migration.outcome().unmovable.empty() && !winding_down_) go_around(driver);
+  std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
+  start_what_can();
+}
+
+// What cannot be moved stays: the ranges without the tokens of those keys are wanted instead.
+void MoveBoard::go_around(const MoveDriver& driver) {
+  ring::MoveRequest request = driver.migration().request();
+  std::vector<ring::TokenRange> stay;
+  for (const migrate::Unmovable& key : driver.migration().outcome().unmovable) {
+    const Token token = options_.view->token_of(key.key);
+    stay.push_back({token, token});
+    options_.decided({.at = options_.loop.wall_now(),
+                      .kind = "unsplittable",
+                      .subject = key.key,
+                      .reason = "stays where it is: " + key.reason,
+                      .predicted = "",
+                      .real = ""});
+  }
+  request.ranges = ring::difference(request.ranges, ring::normalised(std::move(stay)));
+  if (!request.ranges.empty()) want(std::move(request), nullptr);
+}
+
+Result<void> MoveBoard::abort(MoveId move, const std::string& why) {
+  for (const auto& driver : drivers_) {
+    if (driver->migration().id() != move) continue;
+    if (driver->migration().outcome().committed)
+      return fail(Code::kConflict, "the move is committed: it is finished, not aborted; see undo");
+    driver->abort(why);
+    return {};
+  }
+  const bool known = move_of(document_, move) != nullptr;
+  return fail(Code::kNotFound, known ? "no driver has that move" : "no such move is under way");
+}
+
+void MoveBoard::wind_down(const std::string& why) {
+  winding_down_ = true;
+  for (Wanted& wanted : std::exchange(waiting_, {})) {
+    if (wanted.begun) wanted.begun(fail(Code::kUnavailable, why));
+  }
+  for (std::size_t i = 0; i < drivers_.size(); ++i) drivers_[i]->abort(why);
+}
+
+std::vector<MoveStatus> MoveBoard::status() const {
+  std::vector<MoveStatus> all;
+  for (const auto& driver : drivers_) {
+    const migrate::Migration& migration = driver->migration();
+    const ring::Move* shown = move_of(document_, migration.id());
+    all.push_back({.move = shown != nullptr ? *shown : as_move(migration),
+                   .step = std::string(to_string(migration.at())),
+                   .waits_for = migration.waits_for(),
+                   .keys_copied = migration.progress().keys_copied,
+                   .bytes_copied = migration.progress().bytes_copied,
+                   .rounds = migration.progress().rounds});
+  }
+  return all;
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,85 @@
+// MoveBoard: all moves of one leader's term: those that wait, those under way, those that ended.
+//
+// One outgoing and one incoming move a node; what is wanted beyond that waits its turn. A move that
+// cannot take some keys along is tried again around their tokens, and the keys are published.
+//
+// Threads: one loop.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "control/document_writer.h"
+#include "control/move_driver.h"
+#include "control/node_links.h"
+#include "control/operator.h"
+#include "control/throttle.h"
+#include "net/loop.h"
+#include "peer/router_peer.h"
+#include "ring/view.h"
+
+namespace cleave::control {
+
+class MoveBoard {
+ public:
+  using Begun = std::function<void(Result<MoveId>)>;
+
+  struct Options {
+    net::Loop& loop;
+    DocumentWriter& writer;
+    peer::Directory& directory;
+    NodeLinks& links;
+    ring::RingSnapshot view;
+    ring::Leader leader;
+    Limits limits;
+    Mutations mutations;
+    std::function<void(const MoveRecord&)> ended;
+    std::function<void(Decision)> decided;
+  };
+
+  explicit MoveBoard(Options options);
+
+  // CLEAN moves without a driver are resumed, others of nobody are aborted (rule 3 did so already;
+  // this covers a beginning whose outcome was unknown).
+  void see(const SharedDocument& document);
+  // `begun` runs when the document shows the move, or with the refusal. Errors: kExhausted when
+  // too many wait.
+  void want(ring::MoveRequest request, Begun begun);
+  // Errors: kNotFound; kConflict past the commit (it is finished instead).
+  Result<void> abort(MoveId move, const std::string& why);
+  // Aborts what can be aborted, forgets what waits; `idle()` is true some time later.
+  void wind_down(const std::string& why);
+
+  bool idle() const { return drivers_.empty() && waiting_.empty(); }
+  std::size_t waiting() const { return waiting_.size(); }
+  std::vector<MoveStatus> status() const;
+
+ private:
+  struct Wanted {
+    ring::MoveRequest request;
+    Begun begun;
+  };
+
+  void tick();
+  void start_what_can();
+  bool node_free(NodeId source, NodeId destination) const;
+  MoveDriver::Options driver_options(NodeId source, NodeId destination, Begun begun);
+  void launch(std::unique_ptr<MoveDriver> driver);
+  void resume_strays();
+  void over(MoveDriver& driver);
+  void go_around(const MoveDriver& driver);
+
+  Options options_;
+  Throttle throttle_;
+  SharedDocument document_;
+  std::deque<Wanted> waiting_;
+  std::vector<std::unique_ptr<MoveDriver>> drivers_;
+  bool winding_down_ = false;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+}  // namespace cleave::control

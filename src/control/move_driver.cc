@@ -1,0 +1,247 @@
+#include "control/move_driver.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "backend/big_value.h"
+#include "control/guarded.h"
+#include "control/sweep.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr milliseconds kTick{20};
+constexpr milliseconds kAskAgain{10};
+
+migrate::ServerFacts server_facts(const backend::StoreFacts& facts, const std::string& mark) {
+  return {.incarnation = facts.incarnation,
+          .primary = facts.primary,
+          .marked = facts.mark == mark,
+          .clock_ms = facts.clock_ms,
+          .replicas = facts.replicas};
+}
+
+}  // namespace
+
+MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
+    : options_(std::move(options)),
+      migration_(std::move(request), {options_.limits, options_.mutations}),
+      copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
+              options_.limits) {}
+
+MoveDriver::MoveDriver(const ring::Move& clean, Options options)
+    : options_(std::move(options)),
+      migration_(clean, {options_.limits, options_.mutations}),
+      copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
+              options_.limits) {}
+
+void MoveDriver::start() {
+  feed(migrate::Start{});
+  tick();
+}
+
+void MoveDriver::see(const SharedDocument& document) { feed(migrate::DocumentSeen{document}); }
+
+void MoveDriver::abort(std::string why) { feed(migrate::AbortWanted{std::move(why)}); }
+
+bool MoveDriver::settled() const {
+  return migration_.is_over() && options_.source->unfinished() == 0 &&
+         options_.destination->unfinished() == 0;
+}
+
+void MoveDriver::feed(const migrate::Event& event) {
+  const std::weak_ptr<void> alive = alive_;
+  const migrate::Actions actions = migration_.step(event, options_.loop.now());
+  if (!told_begun_ && migration_.id() != MoveId{}) {
+    told_begun_ = true;
+    if (options_.begun) options_.begun(migration_.id());
+  }
+  for (const migrate::Action& action : actions) {
+    if (alive.expired()) return;
+    act(action);
+  }
+}
+
+void MoveDriver::act(const migrate::Action& action) {
+  std::visit([this](const auto& what) { act_on(what); }, action);
+}
+
+void MoveDriver::tick() {
+  if (migration_.is_over()) return;
+  feed(migrate::Tick{});
+  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+}
+
+void MoveDriver::fail_step(const std::string& where, const Error& why) {
+  feed(migrate::Failed{where + ": " + why.message});
+}
+
+// ---- the servers --------------------------------------------------------------------------------
+
+void MoveDriver::act_on(const migrate::Identify&) {
+  // Both ends are asked at once; the answer that comes second completes the event.
+  struct Both {
+    std::optional<backend::StoreFacts> source;
+    std::optional<backend::StoreFacts> destination;
+  };
+  auto both = std::make_shared<Both>();
+  const auto take = [this, both](std::optional<backend::StoreFacts> Both::*end, const char* where) {
+    return guarded(alive_, [this, both, end, where](Result<backend::StoreFacts> facts) {
+      if (!facts) return fail_step(where, facts.error());
+      (*both).*end = std::move(*facts);
+      if (!both->source || !both->destination) return;
+      const std::string& mark = options_.view->document().mark;
+      feed(migrate::Identified{server_facts(*both->source, mark),
+                               server_facts(*both->destination, mark)});
+    });
+  };
+  options_.source->facts(take(&Both::source, "source"));
+  options_.destination->facts(take(&Both::destination, "destination"));
+}
+
+void MoveDriver::act_on(const migrate::SweepBoth&) {
+  sweep(options_.source, options_.writer, guarded(alive_, [this](Result<void> source) {
+    if (!source) return fail_step("sweep of the source", source.error());
+    sweep(options_.destination, options_.writer, guarded(alive_, [this](Result<void> destination) {
+      if (!destination) return fail_step("sweep of the destination", destination.error());
+      feed(migrate::Swept{});
+    }));
+  }));
+}
+
+bool MoveDriver::in_range(std::string_view key) const {
+  if (key.starts_with(backend::kOwnPrefix)) return false;
+  return ring::contains(migration_.request().ranges, options_.view->token_of(key));
+}
+
+// Removes the range's keys (and, where asked for, the hidden keys of broken-off copies), page by
+// page. Removing while listing is what SCAN allows.
+void MoveDriver::empty(backend::RedisStore& store, std::string from, bool leftovers,
+                       std::function<void()> emptied) {
+  const auto doomed = [this, leftovers](std::string_view key) {
+    return in_range(key) || (leftovers && key.starts_with(backend::kMovePrefix));
+  };
+  store.list(from, doomed, guarded(alive_, [this, &store, leftovers, emptied](
+                                               Result<backend::Page> page) {
+    if (!page) return fail_step("list", page.error());
+    store.remove(std::move(page->keys), guarded(alive_, [this, &store, leftovers, emptied,
+                                                         next = page->next](Result<void> removed) {
+      if (!removed) return fail_step("remove", removed.error());
+      if (next.empty()) return emptied();
+      empty(store, next, leftovers, emptied);
+    }));
+  }));
+}
+
+void MoveDriver::act_on(const migrate::Purge&) {
+  empty(*options_.destination, "", true, [this] { feed(migrate::Purged{}); });
+}
+
+void MoveDriver::act_on(const migrate::Clean&) {
+  empty(*options_.source, "", false, [this] { feed(migrate::Cleaned{}); });
+}
+
+void MoveDriver::act_on(const migrate::ScanNext& action) {
+  if (action.from_start) scan_cursor_.clear();
+  options_.source->list(
+      scan_cursor_, [this](std::string_view key) { return in_range(key); },
+      guarded(alive_, [this](Result<backend::Page> page) {
+        if (!page) return fail_step("scan of the source", page.error());
+        scan_cursor_ = page->next;
+        feed(migrate::ScanPage{.keys = std::move(page->keys), .last = page->next.empty()});
+      }));
+}
+
+void MoveDriver::act_on(const migrate::CopyKeys& action) {
+  const Hurry hurry = action.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
+  copier_.copy(action.keys, hurry, guarded(alive_, [this](Result<migrate::Copied> copied) {
+    if (!copied) return fail_step("copy", copied.error());
+    feed(*copied);
+  }));
+}
+
+void MoveDriver::act_on(const migrate::WaitReplicas& action) {
+  options_.destination->wait_replicas(
+      action.replicas, guarded(alive_, [this](Result<std::uint32_t> reached) {
+        if (!reached) return fail_step("wait for replicas", reached.error());
+        feed(migrate::ReplicasWaited{*reached});
+      }));
+}
+
+// ---- the document -------------------------------------------------------------------------------
+
+void MoveDriver::act_on(const migrate::Write& action) {
+  const auto edit = [this, alive = std::weak_ptr<void>(alive_), change = action.change](
+                        const ring::Document& document) -> Result<ring::Document> {
+    if (alive.expired()) return fail(Code::kConflict, "the driver of the move is gone");
+    if (document.leader != options_.leader)
+      return fail(Code::kConflict, "another leader drives this pool now");
+    return migration_.edit(change, document, options_.loop.wall_now());
+  };
+  options_.writer.edit(edit, guarded(alive_, [this](Result<SharedDocument> written) {
+    if (written) return feed(migrate::Written{*written});
+    // What the refusal was about may be the answer: see it first.
+    const std::weak_ptr<void> alive = alive_;
+    if (options_.writer.newest() != nullptr) see(options_.writer.newest());
+    if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
+  }));
+}
+
+// ---- the routers --------------------------------------------------------------------------------
+// A router that is not known (yet), or whose answer was lost, is asked again while the step lasts;
+// the machine's own patience ends that.
+
+void MoveDriver::act_on(const migrate::AwaitCopying& action) {
+  peer::RouterPeer* router = options_.directory.find(action.session);
+  if (router == nullptr || migration_.at() != migrate::Step::kAwaitCopying) return;
+  router->await_copying(migration_.id(), migration_.copying_epoch(),
+                        guarded(alive_, [this, action](Result<void> done) {
+    if (done) return feed(migrate::CopyingAcked{action.session});
+    options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
+  }));
+}
+
+void MoveDriver::act_on(const migrate::Take& action) { ask_take(action.session, action.number); }
+
+void MoveDriver::ask_take(const SessionId& session, std::uint64_t number) {
+  peer::RouterPeer* router = options_.directory.find(session);
+  if (router == nullptr || migration_.at() != migrate::Step::kRounds) return;
+  router->take(migration_.id(), migration_.copying_epoch(), number,
+               guarded(alive_, [this, session, number](Result<peer::DirtyBatch> batch) {
+    if (batch) {
+      return feed(migrate::Taken{.session = session,
+                                 .number = batch->number,
+                                 .keys = std::move(batch->keys),
+                                 .whole_range = batch->whole_range});
+    }
+    options_.loop.after(kAskAgain,
+                        guarded(alive_, [this, session, number] { ask_take(session, number); }));
+  }));
+}
+
+void MoveDriver::act_on(const migrate::AwaitFenced& action) {
+  peer::RouterPeer* router = options_.directory.find(action.session);
+  if (router == nullptr || migration_.at() != migrate::Step::kAwaitFenced) return;
+  const NodeId source = migration_.request().source;
+  router->await_fenced(migration_.id(), migration_.fenced_epoch(),
+                       guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
+    if (!ack) {
+      options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
+      return;
+    }
+    feed(migrate::FencedAcked{.session = action.session,
+                              .keys = std::move(ack->last.keys),
+                              .whole_range = ack->last.whole_range,
+                              .source_incarnations = ack->incarnations[source]});
+  }));
+}
+
+void MoveDriver::act_on(const migrate::Over&) {
+  if (!told_begun_ && options_.begun)
+    options_.begun(fail(Code::kConflict, migration_.outcome().why));
+  told_begun_ = true;
+  options_.loop.post(guarded(alive_, [this] { options_.over(*this); }));
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,87 @@
+// MoveDriver: does what one Migration (migrate/migration.h) decides.
+//
+// It owns the machine, carries out its actions on the two servers, the routers and the document,
+// and brings the answers back as events. Every compare-and-set holds only while our term leads.
+//
+// Threads: one loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/redis_store.h"
+#include "base/limits.h"
+#include "base/mutation.h"
+#include "control/copier.h"
+#include "control/document_writer.h"
+#include "migrate/migration.h"
+#include "net/loop.h"
+#include "peer/router_peer.h"
+#include "ring/view.h"
+
+namespace cleave::control {
+
+class MoveDriver {
+ public:
+  struct Options {
+    net::Loop& loop;
+    DocumentWriter& writer;
+    peer::Directory& directory;
+    std::shared_ptr<backend::RedisStore> source;
+    std::shared_ptr<backend::RedisStore> destination;
+    Throttle& throttle;
+    ring::RingSnapshot view;   // for the scheme's key -> token map, which never changes
+    ring::Leader leader;       // whose term this is
+    Limits limits;
+    Mutations mutations;
+    // Runs once, in a turn of its own; the driver may be destroyed in it.
+    std::function<void(MoveDriver&)> over;
+    // The move was begun (its id is known) or refused before that.
+    std::function<void(Result<MoveId>)> begun;
+  };
+
+  MoveDriver(ring::MoveRequest request, Options options);
+  MoveDriver(const ring::Move& clean, Options options);
+
+  void start();
+  void see(const SharedDocument& document);
+  void abort(std::string why);
+
+  const migrate::Migration& migration() const { return migration_; }
+  // Both ends and all commands are free for another move (rule 8).
+  bool settled() const;
+
+ private:
+  void feed(const migrate::Event& event);
+  void act(const migrate::Action& action);
+  void act_on(const migrate::Identify& action);
+  void act_on(const migrate::Write& action);
+  void act_on(const migrate::SweepBoth& action);
+  void act_on(const migrate::Purge& action);
+  void act_on(const migrate::AwaitCopying& action);
+  void act_on(const migrate::ScanNext& action);
+  void act_on(const migrate::CopyKeys& action);
+  void act_on(const migrate::Take& action);
+  void act_on(const migrate::AwaitFenced& action);
+  void act_on(const migrate::WaitReplicas& action);
+  void act_on(const migrate::Clean& action);
+  void act_on(const migrate::Over& action);
+
+  void tick();
+  void ask_take(const SessionId& session, std::uint64_t number);
+  void empty(backend::RedisStore& store, std::string from, bool leftovers,
+             std::function<void()> emptied);
+  bool in_range(std::string_view key) const;
+  void fail_step(const std::string& where, const Error& why);
+
+  Options options_;
+  migrate::Migration migration_;
+  Copier copier_;
+  std::string scan_cursor_;
+  bool told_begun_ = false;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+}  // namespace cleave::control

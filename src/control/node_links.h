@@ -1,0 +1,80 @@
+// NodeLinks: the leader's own connections to the servers, one for each node and term, and what it
+// last saw there.
+//
+// Moves are driven through them, so they are named after the term's session and used only while a
+// linearizable read shows that term (protocol rules 5 and 8).
+//
+// Threads: one loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/redis_store.h"
+#include "base/limits.h"
+#include "base/rng.h"
+#include "control/document_writer.h"
+#include "control/operator.h"
+#include "net/loop.h"
+#include "ring/document.h"
+
+namespace cleave::control {
+
+class NodeLinks {
+ public:
+  struct Options {
+    net::Loop& loop;
+    DocumentWriter& writer;
+    ring::Leader leader;  // whose term this is
+    backend::Credentials credentials;
+    Limits limits;
+    Mutations mutations;
+    std::uint64_t seed = 0;
+    bool mark_new_servers = false;
+    std::function<void(const std::string&)> log;
+  };
+
+  explicit NodeLinks(Options options);
+
+  // Connects to nodes that came, lets those go that left.
+  void follow(const SharedDocument& document);
+  // nullptr: no such node.
+  std::shared_ptr<backend::RedisStore> store(NodeId node) const;
+
+  // Asks every server for its facts; `done` when all have answered or failed. While one poll is
+  // under way another is answered with it.
+  void poll(std::function<void()> done);
+  std::vector<NodeFacts> facts() const;
+  const NodeFacts* facts(NodeId node) const;
+  // The server's last INFO commandstats; empty: none yet.
+  std::string_view command_stats(NodeId node) const;
+  // Writes the pool's marker where there is none. Errors: the first server's.
+  void mark(const std::vector<NodeId>& nodes, std::function<void(Result<void>)> done);
+
+ private:
+  class TermGate;
+  struct Link {
+    std::string address;
+    std::shared_ptr<backend::RedisStore> store;
+    NodeFacts facts;
+    std::string command_stats;
+  };
+
+  void take_facts(NodeId node, Result<backend::StoreFacts> facts);
+  void mark_if_new(NodeId node, const Link& link);
+  void poll_answered();
+
+  Options options_;
+  std::unique_ptr<TermGate> gate_;
+  Rng rng_;
+  SharedDocument document_;
+  std::map<NodeId, Link> links_;
+  std::size_t polls_open_ = 0;
+  std::vector<std::function<void()>> pollers_;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+}  // namespace cleave::control
