@@ -35,6 +35,8 @@ class Collector final : public ReplySink {
 
   void on_finished() override { close_one(); }
 
+  void on_dropped() override { close_one(); }
+
  private:
   void fail_once(const Error& why) { answer(std::unexpected(why)); }
 
