@@ -320,6 +320,7 @@ void Network::break_connection(std::uint64_t number, Break how, nanoseconds late
     // What this end has sent is still under way, perhaps for long; then the other end hears of it.
     Flow& outgoing = connection->flows[side];
     outgoing.held_until = scheduler_.now() + up_to(late);
+    outgoing.arrives = outgoing.held_until + up_to(late);
     break_end(connection, side);
   }
 }

@@ -85,19 +85,19 @@ class Network {
 
   struct Piece {
     std::string bytes;
-    bool last = false;  // the sender closed after this
+    bool last = false;   // the sender closed after this
     bool reset = false;  // ... and not in peace
   };
   // From one end to the other.
   struct Flow {
-    std::string kept;           // beyond the kernel's buffer
+    std::string kept;  // beyond the kernel's buffer
     std::deque<Piece> flying;
     std::string arrived;        // the receiver has not read it
     std::size_t in_kernel = 0;  // flying + arrived bytes
     Instant arrives{0};         // of the last piece: order is kept
     Instant held_until{0};      // a fault holds the whole flow
     std::uint64_t handed_over = 0;
-    bool ended = false;         // the last piece has arrived, or none is to come
+    bool ended = false;  // the last piece has arrived, or none is to come
     bool reset = false;
   };
   struct End {
@@ -105,7 +105,7 @@ class Network {
     std::uint64_t life = 0;
     SimLoop* loop = nullptr;
     net::StreamEvents* events = nullptr;
-    bool open = true;     // our side has not closed, died or heard the end
+    bool open = true;  // our side has not closed, died or heard the end
     bool reading = true;
     bool started = false;
     std::string address;

@@ -33,10 +33,11 @@ struct Pair {
         right_loop(network, right) {
     auto listening = right_loop.listen(
         {"10.0.0.2", 7001}, {.choose = [this]() -> net::Loop& { return right_loop; },
-                             .accepted = [this](net::Loop&, std::unique_ptr<net::Stream> stream) {
-                               acceptor = std::move(stream);
-                               acceptor->start(at_acceptor);
-                             }});
+                             .accepted =
+                                 [this](net::Loop&, std::unique_ptr<net::Stream> stream) {
+                                   acceptor = std::move(stream);
+                                   acceptor->start(at_acceptor);
+                                 }});
     EXPECT_TRUE(listening.has_value());
     listener = std::move(*listening);
     left_loop.connect({"10.0.0.2", 7001}, milliseconds{100},

@@ -27,8 +27,8 @@ enum class EventKind : std::uint8_t {
   kBytes,
   kClosed,
   kDrained,
-  kExecuted,   // a model server ran a command
-  kDocument,   // the register answered
+  kExecuted,  // a model server ran a command
+  kDocument,  // the register answered
   kFault,
   kOperation,  // a simulated client's operation began or ended
 };
