@@ -25,7 +25,6 @@ struct Mutations {
   bool no_gate_read = false;        // 5: a connection is used without the linearizable read
   bool no_incarnation_check = false;  // 19: a failover in mid-move goes unseen
   bool no_last_copy = false;        // 18: the last dirty set is not copied
-  bool clean_before_commit = false;  // 21: the source is emptied before the document says so
   bool no_marker_check = false;     // 12: servers without this pool's marker are purged too
 };
 

@@ -123,10 +123,22 @@ void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std:
     }
     return finish_edit(std::move(document));
   }
+  if (result.error().code == Code::kConflict && mutations_.commit_without_cas)
+    return overwrite(std::move(document));
   // Lost the race, or nobody knows: what the register shows decides, also about this attempt.
   if (result.error().code != Code::kConflict) trouble_ = result.error().message;
   edits_.front().tried.push_back(std::move(text));
   read_and_apply();
+}
+
+// Only as a mutant: what was lost to a race is written over whoever won it.
+void DocumentWriter::overwrite(SharedDocument document) {
+  read([this, document](Result<SharedDocument> now) {
+    if (!now) return retry_later();
+    ring::Document forced = *document;
+    forced.epoch = Epoch{(*now)->epoch.value() + 1};
+    write((*now)->epoch, std::move(forced));
+  });
 }
 
 void DocumentWriter::read_and_apply() {
