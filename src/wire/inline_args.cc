@@ -6,9 +6,7 @@ namespace cleave::wire {
 namespace {
 
 // isspace of the C locale.
-bool is_blank(char byte) {
-  return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
+bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
 int hex_value(char byte) {
   if (byte >= '0' && byte <= '9') return byte - '0';

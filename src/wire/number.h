@@ -9,9 +9,7 @@
 
 namespace cleave::wire {
 
-inline bool is_digit(char byte) {
-  return static_cast<unsigned char>(byte - '0') <= 9;
-}
+inline bool is_digit(char byte) { return static_cast<unsigned char>(byte - '0') <= 9; }
 
 // By the rule of Redis's string2ll: an optional '-', no leading zero, no blank, no "-0", in the
 // range of int64.

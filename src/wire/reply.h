@@ -15,7 +15,7 @@ namespace cleave::wire {
 struct Reply {
   enum class Type : std::uint8_t { kStatus, kError, kInteger, kBulk, kNull, kArray };
   Type type = Type::kNull;
-  std::string text{};         // status, error (without '-'), bulk
+  std::string text{};  // status, error (without '-'), bulk
   std::int64_t integer = 0;
   std::vector<Reply> elements{};
 

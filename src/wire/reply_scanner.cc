@@ -30,8 +30,8 @@ Result<std::size_t> ReplyScanner::scan(std::string_view pending) {
   }
   const std::size_t bytes = step == Step::kRead ? scanned_ : pending.size();
   if (step == Step::kTooBig || bytes > limits_.reply_bytes_max) {
-    return fail(Code::kExhausted, "a reply is larger than " +
-                                      std::to_string(limits_.reply_bytes_max) + " bytes");
+    return fail(Code::kExhausted,
+                "a reply is larger than " + std::to_string(limits_.reply_bytes_max) + " bytes");
   }
   if (step == Step::kMore) return 0U;
   scanned_ = 0;
@@ -92,8 +92,7 @@ ReplyScanner::Step ReplyScanner::read_line(std::string_view pending, std::string
 
 ReplyScanner::Step ReplyScanner::read_number(std::string_view pending, std::int64_t& number) {
   const char* const begin = pending.data();
-  const char* const next =
-      read_length(begin + scanned_ + 1, begin + pending.size(), number);
+  const char* const next = read_length(begin + scanned_ + 1, begin + pending.size(), number);
   if (next != nullptr) {
     scanned_ = static_cast<std::size_t>(next - begin);
     return Step::kRead;

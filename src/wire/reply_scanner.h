@@ -40,9 +40,9 @@ class ReplyScanner {
   void element_done();
 
   Limits limits_;
-  std::size_t scanned_ = 0;        // bytes of `pending` that are understood
-  std::size_t searched_ = 0;       // bytes of `pending` known to hold no end of the current line
-  std::int64_t bulk_bytes_ = -1;   // of the bulk whose length line was read; -1: none
+  std::size_t scanned_ = 0;       // bytes of `pending` that are understood
+  std::size_t searched_ = 0;      // bytes of `pending` known to hold no end of the current line
+  std::int64_t bulk_bytes_ = -1;  // of the bulk whose length line was read; -1: none
   std::array<std::int64_t, kReplyDepthMax> open_{};  // elements still to come of each open array
   std::size_t depth_ = 0;
   bool done_ = false;

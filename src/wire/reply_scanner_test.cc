@@ -57,9 +57,9 @@ std::string nested(std::size_t depth) {
 TEST(ReplyScanner, FindsTheEndOfEveryKindOfReply) {
   for (const std::string_view reply : std::vector<std::string_view>{
            "+OK\r\n", "+\r\n", "-ERR no\r\n", "-10001\r\n", "-a\rb\nc\r\n", "-a\r\r\n", ":0\r\n",
-           ":-5\r\n", ":+5\r\n", ":9223372036854775807\r\n", ":-9223372036854775808\r\n",
-           "$-1\r\n", "$0\r\n\r\n", "$5\r\na\r\nb\n\r\n", "*-1\r\n", "*0\r\n",
-           "*2\r\n$1\r\na\r\n$-1\r\n", "*3\r\n*0\r\n*-1\r\n*2\r\n:1\r\n*1\r\n+a\r\n"}) {
+           ":-5\r\n", ":+5\r\n", ":9223372036854775807\r\n", ":-9223372036854775808\r\n", "$-1\r\n",
+           "$0\r\n\r\n", "$5\r\na\r\nb\n\r\n", "*-1\r\n", "*0\r\n", "*2\r\n$1\r\na\r\n$-1\r\n",
+           "*3\r\n*0\r\n*-1\r\n*2\r\n:1\r\n*1\r\n+a\r\n"}) {
     const Verdict want{.replies = {reply.size()}, .error = std::nullopt};
     EXPECT_EQ(scan_whole(Limits{}, reply), want) << reply;
     Rng rng(1);
@@ -69,11 +69,28 @@ TEST(ReplyScanner, FindsTheEndOfEveryKindOfReply) {
 }
 
 TEST(ReplyScanner, RefusesWhatIsNotResp2) {
-  for (const std::string_view bytes : std::vector<std::string_view>{
-           "HTTP/1.1 400\r\n", "\r\n", "_\r\n", ",1.5\r\n", "#t\r\n", "%1\r\n+a\r\n+b\r\n", ":\r\n",
-           ":1x\r\n", ": 1\r\n", ":9223372036854775808\r\n", ":+-5\r\n", "$\r\n", "$-2\r\n",
-           "$01\r\na\r\n", "$1\r\nab\r\n", "$1\r\na\rb", "*-2\r\n", "*x\r\n", "*1\r\n?\r\n",
-           "$+1\r\na\r\n", ":111111111111111111111111111111"}) {
+  for (const std::string_view bytes :
+       std::vector<std::string_view>{"HTTP/1.1 400\r\n",
+                                     "\r\n",
+                                     "_\r\n",
+                                     ",1.5\r\n",
+                                     "#t\r\n",
+                                     "%1\r\n+a\r\n+b\r\n",
+                                     ":\r\n",
+                                     ":1x\r\n",
+                                     ": 1\r\n",
+                                     ":9223372036854775808\r\n",
+                                     ":+-5\r\n",
+                                     "$\r\n",
+                                     "$-2\r\n",
+                                     "$01\r\na\r\n",
+                                     "$1\r\nab\r\n",
+                                     "$1\r\na\rb",
+                                     "*-2\r\n",
+                                     "*x\r\n",
+                                     "*1\r\n?\r\n",
+                                     "$+1\r\na\r\n",
+                                     ":111111111111111111111111111111"}) {
     EXPECT_EQ(scan_whole(Limits{}, bytes).error, Code::kInvalid) << bytes;
     Rng rng(1);
     EXPECT_EQ(scan_in_pieces(Limits{}, bytes, rng, 1).error, Code::kInvalid) << bytes;

@@ -17,7 +17,8 @@ constexpr std::int64_t kUsualArgs = 16;
 // Where `wanted` first stands in `text` from `from` on, looking at no more than `window` bytes.
 // npos: not there. Redis uses strchr, for which a NUL ends the text; so it does here, else a line
 // would be understood that the server waits on.
-std::size_t find_line_end(std::string_view text, std::size_t from, std::size_t window, char wanted) {
+std::size_t find_line_end(std::string_view text, std::size_t from, std::size_t window,
+                          char wanted) {
   text = text.substr(from, window);
   if (text.empty()) return std::string_view::npos;
   const auto* found = static_cast<const char*>(std::memchr(text.data(), wanted, text.size()));

@@ -36,7 +36,9 @@ void BM_ParseSet(benchmark::State& state) {
 void BM_ParseGet(benchmark::State& state) {
   parse_requests(state, command({"GET", "key:000000123456"}));
 }
-void BM_ParseInlineGet(benchmark::State& state) { parse_requests(state, "GET key:000000123456\r\n"); }
+void BM_ParseInlineGet(benchmark::State& state) {
+  parse_requests(state, "GET key:000000123456\r\n");
+}
 
 // 16 MiB that arrive in pieces of 16 KiB: the cost a byte must not grow with the size.
 void BM_ParseLargeInPieces(benchmark::State& state) {

@@ -16,8 +16,9 @@ TEST(Writer, WritesTheBytesOfTheProtocol) {
   append_bulk(out, std::string_view("a\r\n\0", 4));
   append_null(out);
   append_array_header(out, 2);
-  EXPECT_EQ(out, std::string("+OK\r\n-ERR no\r\n:-9223372036854775808\r\n$4\r\na\r\n\0\r\n$-1\r\n*2\r\n",
-                             56));
+  EXPECT_EQ(
+      out,
+      std::string("+OK\r\n-ERR no\r\n:-9223372036854775808\r\n$4\r\na\r\n\0\r\n$-1\r\n*2\r\n", 56));
   EXPECT_EQ(command({"GET", ""}), "*2\r\n$3\r\nGET\r\n$0\r\n\r\n");
 }
 
