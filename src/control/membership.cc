@@ -48,6 +48,16 @@ void Membership::follow(const SharedDocument& document) {
   publish(document);
 }
 
+// At the router's own wish (rule 2); it has stopped serving before.
+void Membership::leave(std::function<void(Result<SharedDocument>)> left) {
+  removed_ = true;
+  writer_.edit(
+      [session = options_.session](const ring::Document& document) {
+        return ring::remove_router(document, session);
+      },
+      guarded(alive_, std::move(left)));
+}
+
 // Views only go forward (rule 9).
 void Membership::publish(const SharedDocument& document) {
   if (view_ != nullptr && document->epoch <= view_->epoch()) return;

@@ -34,6 +34,8 @@ class Membership final : public backend::Gate {
 
   // Creates the document where there is none, then joins. Tries until it succeeds.
   void join(std::function<void()> joined);
+  // A clean stop: the session leaves the document; `removed` is not called for it.
+  void leave(std::function<void(Result<SharedDocument>)> left);
   // To be told of every document (DocumentWriter's `seen`).
   void follow(const SharedDocument& document);
 

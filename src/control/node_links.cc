@@ -45,6 +45,8 @@ NodeLinks::NodeLinks(Options options)
                                        options_.mutations)),
       rng_(options_.seed) {}
 
+NodeLinks::~NodeLinks() = default;
+
 void NodeLinks::follow(const SharedDocument& document) {
   document_ = document;
   std::erase_if(links_, [&](const auto& link) {

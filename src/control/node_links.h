@@ -38,6 +38,9 @@ class NodeLinks {
   };
 
   explicit NodeLinks(Options options);
+  ~NodeLinks();
+  NodeLinks(const NodeLinks&) = delete;
+  NodeLinks& operator=(const NodeLinks&) = delete;
 
   // Connects to nodes that came, lets those go that left.
   void follow(const SharedDocument& document);
@@ -68,7 +71,7 @@ class NodeLinks {
   void poll_answered();
 
   Options options_;
-  std::unique_ptr<TermGate> gate_;
+  std::unique_ptr<TermGate> gate_;  // outlives the links, whose connections ask it
   Rng rng_;
   SharedDocument document_;
   std::map<NodeId, Link> links_;

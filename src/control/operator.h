@@ -8,12 +8,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "balance/plan.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "heat/picture.h"
 #include "ring/document.h"
 #include "ring/edits.h"
 #include "ring/view.h"
@@ -78,7 +81,9 @@ struct Status {
   std::vector<MoveStatus> moves;
   std::vector<MoveRecord> ended;  // newest first
   std::vector<Decision> decisions;  // newest first
-  std::vector<NodeFacts> nodes;
+  std::vector<NodeFacts> nodes;   // while this router leads
+  std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
+  std::shared_ptr<const balance::Plan> plan;  // likewise
 };
 
 class Operator {

@@ -1,0 +1,265 @@
+#include "control/balancer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "balance/planner.h"
+#include "base/wide.h"
+#include "control/guarded.h"
+#include "ring/edits.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr seconds kGather{1};
+constexpr seconds kGainAfter{60};
+constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
+// What an empty redis-server uses; the rest is divided among its keys.
+constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
+
+std::string text_of(const ring::RangeSet& ranges) {
+  std::string text;
+  for (const ring::TokenRange& range : ranges)
+    text += (text.empty() ? "" : " ") + ring::to_string(range);
+  return text;
+}
+
+std::uint64_t load_of(const heat::Picture& picture, NodeId node) {
+  for (const heat::NodeLoad& load : picture.nodes) {
+    if (load.node == node) return load.load.slow;
+  }
+  return 0;
+}
+
+std::uint64_t total_of(const heat::Picture& picture) {
+  std::uint64_t total = 0;
+  for (const heat::NodeLoad& load : picture.nodes) total += load.load.slow;
+  return total;
+}
+
+// How much of today's load the source has lost by the move: by shares, so that a pool whose load
+// grows or falls meanwhile does not look like a gain or a loss.
+std::uint64_t gain(std::uint64_t before, std::uint64_t total_before, std::uint64_t now,
+                   std::uint64_t total_now) {
+  if (total_before == 0) return 0;
+  const auto share_then = static_cast<std::uint64_t>(
+      Wide{before} * total_now / total_before);
+  return share_then > now ? share_then - now : 0;
+}
+
+bool same_move(const balance::PlannedMove& planned, const ring::Move& move) {
+  return planned.source == move.source && planned.destination == move.destination &&
+         planned.ranges == move.ranges;
+}
+
+bool ordered_by_a_person(balance::Cause cause) {
+  return cause == balance::Cause::kDrain || cause == balance::Cause::kJoin ||
+         cause == balance::Cause::kFlatten;
+}
+
+}  // namespace
+
+Balancer::Balancer(Options options) : options_(std::move(options)), ledger_(options_.loop.now()) {
+  options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
+}
+
+void Balancer::see(const ring::RingSnapshot& view) {
+  if (view_ != nullptr && view->epoch() <= view_->epoch()) return;
+  if (view_ != nullptr) {
+    for (const SessionId& router : view_->document().routers) {
+      if (!ring::has_router(view->document(), router)) ledger_.forget(router);
+    }
+  }
+  view_ = view;
+  ledger_.set_view(view);
+}
+
+// Every second the reports, every second time a tick: reports asked for now arrive before the next.
+void Balancer::gather() {
+  options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
+  if (view_ == nullptr) return;
+  if (++ticks_ % 2 == 0) tick();
+  for (const SessionId& session : view_->document().routers) {
+    peer::RouterPeer* router = options_.directory.find(session);
+    if (router == nullptr) continue;
+    router->take_heat(guarded(alive_, [this, session](Result<std::vector<heat::Report>> reports) {
+      if (!reports) return;
+      for (const heat::Report& report : *reports)
+        (void)ledger_.fold(session, report, options_.loop.now());
+    }));
+  }
+}
+
+void Balancer::tick() {
+  ledger_.tick(options_.loop.now());
+  picture_ = std::make_shared<const heat::Picture>(ledger_.picture(options_.loop.now()));
+  if (options_.enabled) make_plan();
+}
+
+void Balancer::make_plan() {
+  const UnixMillis now = options_.loop.wall_now();
+  std::erase_if(history_, [&](const balance::PastMove& past) {
+    return past.ended.value() + kHistoryMs < now.value();
+  });
+  balance::Input input{.view = view_,
+                       .picture = *picture_,
+                       .nodes = node_facts(),
+                       .history = history_,
+                       .trigger = trigger_,
+                       .orders = {},
+                       .constants = {},
+                       .now = now,
+                       .seed = options_.seed + ticks_};
+  plan_ = std::make_shared<const balance::Plan>(balance::plan(input));
+  trigger_ = plan_->trigger;
+  publish(*plan_);
+  const ring::Document& document = view_->document();
+  if (document.mode == ring::Mode::kAuto && !document.frozen) act(*plan_);
+}
+
+std::vector<balance::NodeFacts> Balancer::node_facts() const {
+  std::vector<balance::NodeFacts> all;
+  std::map<std::string, int> lives;
+  for (const NodeFacts& seen : options_.links.facts()) ++lives[seen.incarnation.run_id];
+  for (const NodeFacts& seen : options_.links.facts()) {
+    balance::NodeFacts facts{.id = seen.node};
+    facts.keys = seen.keys;
+    facts.memory_bytes = seen.memory_bytes;
+    facts.memory_bytes_max = seen.memory_bytes_max;
+    if (seen.keys > 0 && seen.memory_bytes > kEmptyServerBytes)
+      facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / seen.keys;
+    facts.healthy = seen.reachable;
+    if (seen.reachable && !seen.marked)
+      facts.vetoes.emplace_back("its server does not carry this pool's marker");
+    if (seen.reachable && lives[seen.incarnation.run_id] > 1)
+      facts.vetoes.emplace_back("its server is known under two names");
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+void Balancer::act(const balance::Plan& plan) {
+  for (const balance::PlannedMove& planned : plan.moves) begin(planned);
+  for (const ring::TokenRange& range : plan.merges) merge(range);
+}
+
+Result<std::uint64_t> Balancer::approve() {
+  if (plan_ == nullptr || (plan_->moves.empty() && plan_->merges.empty()))
+    return fail(Code::kConflict, "there is nothing to approve; see 'cleave plan'");
+  act(*plan_);
+  return plan_->moves.size();
+}
+
+void Balancer::begin(const balance::PlannedMove& planned) {
+  // The document does not show it until it has begun; a plan made meanwhile would want it twice.
+  const bool wanted = std::ranges::any_of(underway_, [&](const Underway& other) {
+    return other.planned.source == planned.source ||
+           other.planned.destination == planned.destination;
+  });
+  if (wanted) return;
+  underway_.push_back({.planned = planned, .total_before = total_of(*picture_)});
+  options_.decided({.at = options_.loop.wall_now(),
+                    .kind = "move",
+                    .subject = text_of(planned.ranges),
+                    .reason = planned.reason,
+                    .predicted = std::to_string(planned.load / 1'000) + " us/s, about " +
+                                 std::to_string(planned.keys) + " keys",
+                    .real = ""});
+  options_.board.want(
+      {.ranges = planned.ranges,
+       .source = planned.source,
+       .destination = planned.destination,
+       .reason = planned.reason,
+       .now = options_.loop.wall_now()},
+      guarded(alive_, [this, planned](Result<MoveId> begun) {
+        if (begun) return;
+        std::erase_if(underway_, [&](const Underway& other) { return other.planned == planned; });
+      }));
+}
+
+void Balancer::merge(const ring::TokenRange& range) {
+  const UnixMillis now = options_.loop.wall_now();
+  options_.writer.edit(
+      [range, now](const ring::Document& document) {
+        return ring::merge_cuts(document, range, now);
+      },
+      guarded(alive_, [this, range](Result<SharedDocument> merged) {
+        if (!merged) return;
+        options_.decided({.at = options_.loop.wall_now(),
+                          .kind = "merge",
+                          .subject = ring::to_string(range),
+                          .reason = "cold for long enough: its boundary is not needed",
+                          .predicted = "",
+                          .real = ""});
+      }));
+}
+
+void Balancer::move_ended(const MoveRecord& record) {
+  const auto found = std::ranges::find_if(underway_, [&](const Underway& other) {
+    return same_move(other.planned, record.move);
+  });
+  balance::PastMove past{.ranges = record.move.ranges,
+                         .source = record.move.source,
+                         .destination = record.move.destination,
+                         .ended = record.ended};
+  past.committed = record.end == MoveEnd::kCommitted;
+  past.keys = record.keys_copied;
+  past.ordered = found == underway_.end() || ordered_by_a_person(found->planned.cause);
+  if (found != underway_.end()) past.predicted_gain = found->planned.load;
+  history_.push_back(std::move(past));
+  if (found == underway_.end()) return;
+  const Underway underway = *found;
+  underway_.erase(found);
+  if (record.end == MoveEnd::kCommitted) measure_gain(history_.size() - 1, underway);
+}
+
+// A minute later the 30 s mean has forgotten the time before the move.
+void Balancer::measure_gain(std::size_t past, Underway underway) {
+  const UnixMillis ended = history_[past].ended;
+  options_.loop.after(kGainAfter, guarded(alive_, [this, ended, underway] {
+    if (picture_ == nullptr) return;
+    const auto found = std::ranges::find_if(history_, [&](const balance::PastMove& one) {
+      return one.ended == ended && one.source == underway.planned.source;
+    });
+    if (found == history_.end()) return;
+    found->real_gain = gain(underway.planned.source_before, underway.total_before,
+                            load_of(*picture_, underway.planned.source), total_of(*picture_));
+  }));
+}
+
+// Why nothing happens is told when it begins to be so, not at each tick.
+void Balancer::publish(const balance::Plan& plan) {
+  std::map<std::string, std::string> standing;
+  for (const balance::Verdict& verdict : plan.verdicts) {
+    const std::string about = std::string(to_string(verdict.why)) + " " +
+                              std::to_string(verdict.node.value()) +
+                              (verdict.token ? " " + ring::to_hex(*verdict.token) : "");
+    standing[about] = verdict.text;
+    if (published_.contains(about)) continue;
+    const ring::Node* node = ring::find_node(view_->document(), verdict.node);
+    const bool unsplittable = verdict.why == balance::Why::kUnsplittable;
+    std::string subject = node != nullptr ? "node " + node->name : "the pool";
+    if (unsplittable && !verdict.key.empty()) subject = verdict.key;
+    options_.decided({.at = options_.loop.wall_now(),
+                      .kind = unsplittable ? "unsplittable" : "nothing",
+                      .subject = std::move(subject),
+                      .reason = std::string(to_string(verdict.why)) + ": " + verdict.text,
+                      .predicted = "",
+                      .real = ""});
+  }
+  if (!plan.advice.empty()) {
+    standing["advice"] = plan.advice;
+    if (!published_.contains("advice")) {
+      options_.decided({.at = options_.loop.wall_now(),
+                        .kind = "advice",
+                        .subject = "the pool",
+                        .reason = plan.advice,
+                        .predicted = "",
+                        .real = ""});
+    }
+  }
+  published_ = std::move(standing);
+}
+
+}  // namespace cleave::control

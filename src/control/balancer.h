@@ -1,0 +1,88 @@
+// Balancer: heat in, plans out, moves begun. The loop around balance::plan, which decides.
+//
+//   each second   take_heat of every router of the document -> heat::Ledger
+//   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
+//                 auto     begin its moves and merges
+//                 approve  keep them until a person says yes
+//                 observe  tell
+//
+// Threads: one loop.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "balance/input.h"
+#include "balance/plan.h"
+#include "control/document_writer.h"
+#include "control/move_board.h"
+#include "control/node_links.h"
+#include "control/operator.h"
+#include "heat/ledger.h"
+#include "net/loop.h"
+#include "peer/router_peer.h"
+
+namespace cleave::control {
+
+class Balancer {
+ public:
+  struct Options {
+    net::Loop& loop;
+    DocumentWriter& writer;
+    peer::Directory& directory;
+    NodeLinks& links;
+    MoveBoard& board;
+    std::uint64_t seed = 0;
+    bool enabled = true;  // false: heat is gathered, nothing is planned
+    std::function<void(Decision)> decided;
+  };
+
+  explicit Balancer(Options options);
+
+  // To be told of each new view of our own session.
+  void see(const ring::RingSnapshot& view);
+  void move_ended(const MoveRecord& record);
+  // Begins what the last plan proposed; answers how many moves. Errors: kConflict when there is
+  // nothing to approve.
+  Result<std::uint64_t> approve();
+
+  // nullptr before the first tick.
+  const std::shared_ptr<const heat::Picture>& picture() const { return picture_; }
+  const std::shared_ptr<const balance::Plan>& plan() const { return plan_; }
+
+ private:
+  // A planned move that was begun, until its real gain is known.
+  struct Underway {
+    balance::PlannedMove planned;
+    std::uint64_t total_before = 0;  // load of the whole pool when it was planned
+  };
+
+  void gather();
+  void tick();
+  void make_plan();
+  std::vector<balance::NodeFacts> node_facts() const;
+  void act(const balance::Plan& plan);
+  void begin(const balance::PlannedMove& planned);
+  void merge(const ring::TokenRange& range);
+  void publish(const balance::Plan& plan);
+  void measure_gain(std::size_t past, Underway underway);
+
+  Options options_;
+  ring::RingSnapshot view_;
+  heat::Ledger ledger_;
+  balance::Trigger trigger_;
+  std::shared_ptr<const heat::Picture> picture_;
+  std::shared_ptr<const balance::Plan> plan_;
+  std::vector<Underway> underway_;
+  std::vector<balance::PastMove> history_;  // oldest first, of the last day
+  std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
+  std::uint64_t ticks_ = 0;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+}  // namespace cleave::control

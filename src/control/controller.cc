@@ -1,0 +1,209 @@
+#include "control/controller.h"
+
+#include <utility>
+
+#include "control/controller_impl.h"
+#include "control/guarded.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr seconds kPollInterval{1};
+constexpr seconds kStopPatience{5};
+constexpr std::size_t kRecordsMax = 1'000;
+
+template <class T>
+void keep_newest(std::deque<T>& kept, T value) {
+  kept.push_front(std::move(value));
+  if (kept.size() > kRecordsMax) kept.pop_back();
+}
+
+}  // namespace
+
+Controller::Impl::Impl(Options given)
+    : options(std::move(given)),
+      writer(options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
+             options.mutations),
+      membership(options.loop, writer,
+                 {.session = options.session,
+                  .creation = options.creation,
+                  .publish = options.publish,
+                  .removed = options.removed,
+                  .log = options.log,
+                  .mutations = options.mutations}),
+      leadership(options.loop, options.store, writer,
+                 {.session = options.session,
+                  .lease = options.lease,
+                  .leads = [this](const SharedDocument& seen) { begin_term(seen); },
+                  .lost = [this] { end_term(); },
+                  .log = options.log}) {}
+
+void Controller::Impl::start() {
+  leadership.start();
+  membership.join([this] {
+    leadership.joined();
+    options.log("session " + options.session.value() + " joined the ring at epoch " +
+                std::to_string(membership.view()->epoch().value()));
+  });
+}
+
+// Views first: a router must hold before the driver waits for it.
+void Controller::Impl::see(const SharedDocument& document) {
+  membership.follow(document);
+  leadership.follow(document);
+  if (links != nullptr) links->follow(document);
+  if (board != nullptr) board->see(document);
+  if (balancer != nullptr && membership.view() != nullptr) balancer->see(membership.view());
+}
+
+void Controller::Impl::begin_term(const SharedDocument& document) {
+  const Result<ring::RingSnapshot> view = ring::RingView::build(*document);
+  if (!view) return options.log("cannot lead: " + view.error().message);
+  links = std::make_unique<NodeLinks>(
+      NodeLinks::Options{.loop = options.loop,
+                         .writer = writer,
+                         .leader = document->leader,
+                         .credentials = options.credentials,
+                         .limits = options.limits,
+                         .mutations = options.mutations,
+                         .seed = options.seed ^ document->leader.term.value(),
+                         .mark_new_servers = options.mark_new_servers,
+                         .log = options.log});
+  links->follow(document);
+  board = std::make_unique<MoveBoard>(
+      MoveBoard::Options{.loop = options.loop,
+                         .writer = writer,
+                         .directory = options.directory,
+                         .links = *links,
+                         .view = *view,
+                         .leader = document->leader,
+                         .limits = options.limits,
+                         .mutations = options.mutations,
+                         .ended = [this](const MoveRecord& record) { move_ended(record); },
+                         .decided = [this](Decision decision) { decide(std::move(decision)); }});
+  balancer = std::make_unique<Balancer>(
+      Balancer::Options{.loop = options.loop,
+                        .writer = writer,
+                        .directory = options.directory,
+                        .links = *links,
+                        .board = *board,
+                        .seed = options.seed,
+                        .enabled = options.balance,
+                        .decided = [this](Decision decision) { decide(std::move(decision)); }});
+  balancer->see(*view);
+  poll_nodes();
+}
+
+void Controller::Impl::end_term() {
+  options.log("leads no more: term " + std::to_string(leadership.leader().term.value()) +
+              " has ended");
+  balancer.reset();
+  board.reset();
+  links.reset();
+}
+
+void Controller::Impl::poll_nodes() {
+  if (links == nullptr || stopping) return;
+  links->poll([] {});
+  options.loop.after(kPollInterval, guarded(alive, [this, term = leadership.leader().term] {
+    if (leadership.leader().term == term) poll_nodes();
+  }));
+}
+
+void Controller::Impl::move_ended(const MoveRecord& record) {
+  if (balancer != nullptr) balancer->move_ended(record);
+  std::string subject;
+  for (const ring::TokenRange& range : record.move.ranges)
+    subject += (subject.empty() ? "" : " ") + ring::to_string(range);
+  const bool committed = record.end == MoveEnd::kCommitted;
+  decide({.at = record.ended,
+          .kind = committed ? "moved" : "aborted",
+          .subject = std::move(subject),
+          .reason = committed ? record.move.reason : record.why,
+          .predicted = "",
+          .real = std::to_string(record.keys_copied) + " keys, " +
+                  std::to_string(record.bytes_copied) + " bytes, held for " +
+                  std::to_string(record.fenced.count()) + " us"});
+  keep_newest(ended, record);
+}
+
+void Controller::Impl::decide(Decision decision) {
+  if (options.decided) options.decided(decision);
+  keep_newest(decisions, std::move(decision));
+}
+
+Status Controller::Impl::status() const {
+  Status status{.view = membership.view(),
+                .session = options.session,
+                .leader = leadership.leads(),
+                .term = leadership.leader().term,
+                .coordinator = writer.trouble().empty() ? "ok" : writer.trouble(),
+                .moves = {},
+                .ended = {ended.begin(), ended.end()},
+                .decisions = {decisions.begin(), decisions.end()},
+                .nodes = {},
+                .heat = nullptr,
+                .plan = nullptr};
+  if (membership.view() != nullptr) status.term = membership.view()->document().leader.term;
+  if (board != nullptr) status.moves = board->status();
+  if (links != nullptr) status.nodes = links->facts();
+  if (balancer != nullptr) {
+    status.heat = balancer->picture();
+    status.plan = balancer->plan();
+  }
+  return status;
+}
+
+// ---- a clean stop -------------------------------------------------------------------------------
+
+void Controller::Impl::stop(std::function<void()> stopped) {
+  stopping = true;
+  balancer.reset();
+  if (board != nullptr) board->wind_down("the router is being stopped");
+  wind_down(std::move(stopped), options.loop.now() + kStopPatience);
+}
+
+// Moves past their commit are finished while patience lasts; the next leader would finish them too.
+void Controller::Impl::wind_down(std::function<void()> stopped, Instant deadline) {
+  const bool moving = board != nullptr && !board->idle();
+  if (!moving || options.loop.now() > deadline) return leave(std::move(stopped));
+  options.loop.after(milliseconds{20}, guarded(alive, [this, stopped, deadline] {
+    wind_down(stopped, deadline);
+  }));
+}
+
+void Controller::Impl::leave(std::function<void()> stopped) {
+  leadership.stop();
+  if (!membership.is_member()) return options.loop.post(std::move(stopped));
+  const auto ended_lease = [stopped](const Result<void>&) { stopped(); };
+  const auto left = [this, ended_lease](const Result<SharedDocument>&) {
+    options.store.end_lease(options.session, guarded(alive, ended_lease));
+  };
+  membership.leave(guarded(alive, left));
+}
+
+// ---- the public face ----------------------------------------------------------------------------
+
+Controller::Controller(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Controller::~Controller() = default;
+
+void Controller::start() { impl_->start(); }
+void Controller::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
+const SessionId& Controller::session() const { return impl_->options.session; }
+
+void Controller::confirm(std::function<void(Result<void>)> done) {
+  impl_->membership.confirm(std::move(done));
+}
+
+Status Controller::status() const { return impl_->status(); }
+
+// Rule 11. Whoever is first, any router may do it; a lost race is answered by the document.
+void Controller::abort_held_move(MoveId move, Epoch phase_epoch) {
+  impl_->writer.edit(
+      [move, phase_epoch](const ring::Document& document) {
+        return ring::abort_move(document, move, phase_epoch);
+      },
+      [](const Result<SharedDocument>&) {});
+}
+
+}  // namespace cleave::control

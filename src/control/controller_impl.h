@@ -1,0 +1,66 @@
+// The parts of a Controller and how they hear of each other. Private to control/controller*.cc.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/balancer.h"
+#include "control/controller.h"
+#include "control/document_writer.h"
+#include "control/leadership.h"
+#include "control/membership.h"
+#include "control/move_board.h"
+#include "control/node_links.h"
+
+namespace cleave::control {
+
+class Controller::Impl {
+ public:
+  explicit Impl(Options options);
+
+  void start();
+  void stop(std::function<void()> stopped);
+  Status status() const;
+
+  // ---- orders (controller_orders.cc) ----
+  // Every edit of a person's order: by whoever leads.
+  void order(DocumentWriter::Edit edit, std::string kind, std::string subject,
+             Operator::Done<void> done);
+  void move(ring::MoveRequest request, Operator::Done<MoveId> done);
+  void undo(MoveId move, Operator::Done<MoveId> done);
+  void cut(Token at, std::string reason, Operator::Done<void> done);
+  void add_node(ring::Node node, Operator::Done<NodeId> done);
+  void flatten(Operator::Done<std::uint64_t> done);
+  void approve(Operator::Done<std::uint64_t> done);
+  void survey(Operator::Done<std::vector<NodeFacts>> done);
+  Error not_leading() const;
+
+  void decide(Decision decision);
+
+  Options options;
+  DocumentWriter writer;
+  Membership membership;
+  Leadership leadership;
+  std::unique_ptr<NodeLinks> links;     // while we lead
+  std::unique_ptr<MoveBoard> board;     // while we lead
+  std::unique_ptr<Balancer> balancer;   // while we lead
+  std::deque<MoveRecord> ended;         // newest first
+  std::deque<Decision> decisions;       // newest first
+  bool stopping = false;
+  std::shared_ptr<void> alive = std::make_shared<int>();
+
+ private:
+  void see(const SharedDocument& document);
+  void begin_term(const SharedDocument& document);
+  void end_term();
+  void poll_nodes();
+  void move_ended(const MoveRecord& record);
+  void wind_down(std::function<void()> stopped, Instant deadline);
+  void leave(std::function<void()> stopped);
+};
+
+}  // namespace cleave::control
