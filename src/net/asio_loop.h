@@ -18,8 +18,8 @@ class AsioLoop : public Loop {
  public:
   // Runs callbacks on the calling thread until `stop`. May be called again afterwards.
   virtual void run() = 0;
-  // Any thread. `run` returns soon: callbacks that are ready now may still run. If it has not begun,
-  // it returns at once when it is called.
+  // Any thread. `run` returns soon: callbacks that are ready now may still run. If it has not
+  // begun, it returns at once when it is called.
   virtual void stop() = 0;
 };
 

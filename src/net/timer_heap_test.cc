@@ -89,7 +89,8 @@ TEST(TimerHeap, AgreesWithAnOrderedMap) {
         ASSERT_EQ(timer.value(), id);
         model.emplace(std::pair{when, id}, timer);
       } else if (what < 9 && !model.empty()) {
-        auto victim = std::next(model.begin(), static_cast<std::ptrdiff_t>(rng.below(model.size())));
+        const auto index = static_cast<std::ptrdiff_t>(rng.below(model.size()));
+        const auto victim = std::next(model.begin(), index);
         heap.cancel(victim->second);
         model.erase(victim);
       } else {
