@@ -24,6 +24,8 @@ SYSTEM_HEADERS = re.compile(
 SYSTEM_EXCEPTIONS = {
     ("base", "unistd.h"),  # CHECK writes to standard error with write(2), async-signal-safe
 }
+# Tests may start real servers.
+TEST_FILE = re.compile(r"_(test|testing|bench)\.(cc|h)$")
 ASIO = re.compile(r"^boost/(asio|beast)")
 
 
@@ -60,6 +62,7 @@ def check_include(folder, path, kind, target, layers):
         if ASIO.match(target) and not (folder == "net" and path.suffix == ".cc"):
             return f"<{target}>: Asio's types stay inside net's .cc files; use net/loop.h"
         if (SYSTEM_HEADERS.match(target) and folder not in SYSTEM_FOLDERS
+                and not TEST_FILE.search(path.name)
                 and (folder, target) not in SYSTEM_EXCEPTIONS):
             return (f"<{target}>: only {' '.join(sorted(SYSTEM_FOLDERS))} make system calls; go "
                     "through net/loop.h, or pass what you need as a parameter")

@@ -1,0 +1,51 @@
+#include "admin/answers.h"
+
+namespace cleave::admin {
+
+Response ok(const Json& json) { return {.status = 200, .body = to_body(json)}; }
+
+Response plain_error(int status, std::string_view code, std::string_view message) {
+  return {.status = status, .body = to_body({{"error", {{"code", code}, {"message", message}}}})};
+}
+
+std::function<void(Result<void>)> when_done(const Answer& done) {
+  return [done](const Result<void>& result) {
+    done(result ? ok({{"ok", true}}) : error_response(result.error()));
+  };
+}
+
+std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, const char* name) {
+  return [done, name](const Result<std::uint64_t>& result) {
+    done(result ? ok({{name, *result}}) : error_response(result.error()));
+  };
+}
+
+std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
+  return [done](const Result<MoveId>& result) {
+    if (!result) {
+      done(error_response(result.error()));
+      return;
+    }
+    Response response = ok({{"move", result->value()}});
+    response.status = 202;
+    done(std::move(response));
+  };
+}
+
+std::function<void(Result<std::string>)> when_written(const Answer& done) {
+  return [done](const Result<std::string>& result) {
+    done(result ? Response{.status = 200, .body = *result + "\n"} : error_response(result.error()));
+  };
+}
+
+Error no_view() { return {Code::kUnavailable, "the ring document was not read yet; ask again"}; }
+
+Result<NodeId> node_named(const ring::Document& document, const std::string& name) {
+  const ring::Node* node = ring::find_node(document, name);
+  if (node != nullptr) return node->id;
+  std::string known;
+  for (const ring::Node& each : document.nodes) known += (known.empty() ? "" : ", ") + each.name;
+  return fail(Code::kNotFound, "no node is named '" + name + "'; there are " + known);
+}
+
+}  // namespace cleave::admin

@@ -1,0 +1,36 @@
+// Shared by the files of admin/api.h: the usual answers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "admin/message.h"
+#include "admin/render.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "ring/document.h"
+
+namespace cleave::admin {
+
+using Answer = std::function<void(Response)>;
+
+Response ok(const Json& json);
+Response plain_error(int status, std::string_view code, std::string_view message);
+
+// Answers an order that gives nothing: {"ok": true}.
+std::function<void(Result<void>)> when_done(const Answer& done);
+// Answers an order that gives a number, under this name.
+std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, const char* name);
+// Answers an order that began a move: 202 {"move": ID}.
+std::function<void(Result<MoveId>)> when_begun(const Answer& done);
+// Answers with JSON text that somebody else wrote.
+std::function<void(Result<std::string>)> when_written(const Answer& done);
+
+// There is no document yet.
+Error no_view();
+
+// Errors: kNotFound, names the nodes that there are.
+Result<NodeId> node_named(const ring::Document& document, const std::string& name);
+
+}  // namespace cleave::admin

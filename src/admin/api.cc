@@ -1,0 +1,206 @@
+#include "admin/api.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "admin/answers.h"
+#include "admin/metrics.h"
+#include "admin/render.h"
+#include "admin/to_number.h"
+
+namespace cleave::admin {
+namespace {
+
+constexpr UnixMillis kEver{0};
+
+std::vector<std::string> cut_path(const std::string& path) {
+  std::vector<std::string> parts;
+  std::size_t begin = 1;
+  while (begin <= path.size()) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (end > begin) parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// Compares all of both, whatever differs, so that the time does not tell how much was right.
+bool same_secret(const std::string& given, const std::string& wanted) {
+  unsigned different = given.size() == wanted.size() ? 0U : 1U;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    different |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
+  }
+  return different == 0;
+}
+
+}  // namespace
+
+void Api::handle(const Request& request, const Done& done) {
+  const Parts parts = cut_path(request.path);
+  if (parts == Parts{"ready"} && request.method == "GET") {
+    get_ready(done);
+    return;
+  }
+  if (!options_.token.empty() && !same_secret(request.authorization, "Bearer " + options_.token)) {
+    done(plain_error(401, "unauthorized", "want the header 'Authorization: Bearer TOKEN'"));
+    return;
+  }
+  const bool known = request.method == "GET" ? get(request, parts, done)
+                     : request.method == "POST" || request.method == "DELETE"
+                         ? post(request, parts, done)
+                         : false;
+  if (known) return;
+  done(plain_error(
+      404, "not-found",
+      "nothing is at " + request.method + " " + request.path + "; see docs/formats/admin-api.md"));
+}
+
+bool Api::get(const Request& request, const Parts& parts, const Done& done) {
+  if (parts.size() != 1) return false;
+  const std::string& what = parts[0];
+  const auto of_view = [&](Json (*render)(const ring::RingView&)) {
+    get_view(done, [render](const control::Status& s) { return to_body(render(*s.view)); });
+  };
+  const auto of_status = [&](Json (*render)(const control::Status&)) {
+    get_view(done, [render](const control::Status& s) { return to_body(render(s)); });
+  };
+  if (what == "status") {
+    get_status(done);
+  } else if (what == "ring") {
+    of_view(&render_ring);
+  } else if (what == "moves") {
+    of_status(&render_moves);
+  } else if (what == "decisions") {
+    of_status(&render_decisions);
+  } else if (what == "metrics") {
+    get_metrics(done);
+  } else if (what == "plan") {
+    of_status(&render_plan);
+  } else if (what == "heat" && request.query.empty()) {
+    of_status(&render_heat);
+  } else if (what == "heat") {
+    get_heat(request, done);
+  } else if (what == "locate") {
+    get_locate(request, done);
+  } else if (what == "adopt") {
+    get_survey(done);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Api::post(const Request& request, const Parts& parts, const Done& done) {
+  control::Operator& order_taker = options_.order_taker;
+  const bool nodes = !parts.empty() && parts[0] == "nodes";
+  if (request.method == "DELETE") {
+    if (!nodes || parts.size() != 2) return false;
+    post_node_order(parts[1], when_done(done), &control::Operator::remove_node);
+    return true;
+  }
+  if (parts == Parts{"moves"}) {
+    post_move(request, done);
+  } else if (parts.size() == 3 && parts[0] == "moves") {
+    if (parts[2] != "abort" && parts[2] != "undo") return false;
+    post_move_order(parts[1], parts[2], done);
+  } else if (parts == Parts{"cuts"}) {
+    post_cut(request, done);
+  } else if (parts == Parts{"merges"}) {
+    post_merge(request, done);
+  } else if (parts == Parts{"freeze"} || parts == Parts{"resume"}) {
+    order_taker.freeze(parts[0] == "freeze", when_done(done));
+  } else if (parts == Parts{"mode"}) {
+    post_mode(request, done);
+  } else if (parts == Parts{"plan", "approve"}) {
+    order_taker.approve(when_counted(done, "moves"));
+  } else if (parts == Parts{"flatten"}) {
+    order_taker.flatten(when_counted(done, "ranges"));
+  } else if (parts == Parts{"nodes"}) {
+    post_node(request, done);
+  } else if (nodes && parts.size() == 3 && parts[2] == "drain") {
+    post_node_order(parts[1], when_done(done), &control::Operator::drain_node);
+  } else if (parts == Parts{"adopt"}) {
+    post_adopt(request, done);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Api::get_ready(const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  done(status.view == nullptr ? error_response(no_view()) : ok({{"ready", true}}));
+}
+
+void Api::get_status(const Done& done) {
+  options_.router.stats([this, done](const proxy::RouterStats& stats) {
+    const control::Status status = options_.order_taker.status();
+    const std::vector<proxy::NodeHealth> health = options_.router.health();
+    done(ok(render_status({.status = status, .health = health, .router = stats})));
+  });
+}
+
+void Api::get_metrics(const Done& done) {
+  options_.router.stats([this, done](const proxy::RouterStats& stats) {
+    const control::Status status = options_.order_taker.status();
+    const std::vector<proxy::NodeHealth> health = options_.router.health();
+    done({.status = 200,
+          .content_type = "text/plain; version=0.0.4",
+          .body = render_metrics({.status = status, .health = health, .router = stats})});
+  });
+}
+
+void Api::get_heat(const Request& request, const Done& done) {
+  if (!options_.history) {
+    done(error_response({Code::kNotFound,
+                         "this router keeps no history of heat; /heat without "
+                         "times tells of now"}));
+    return;
+  }
+  const auto time = [&](const char* name, std::int64_t fallback) {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) return std::optional(fallback);
+    return to_number<std::int64_t>(found->second);
+  };
+  const std::optional<std::int64_t> from = time("from", kEver.value());
+  const std::optional<std::int64_t> to = time("to", options_.wall_now().value());
+  if (!from || !to || *to < *from) {
+    done(error_response(
+        {Code::kInvalid, "/heat: 'from' and 'to' are milliseconds since 1970, from <= to"}));
+    return;
+  }
+  options_.history(UnixMillis{*from}, UnixMillis{*to}, when_written(done));
+}
+
+void Api::get_locate(const Request& request, const Done& done) {
+  const auto key = request.query.find("key");
+  if (key == request.query.end()) {
+    done(error_response({Code::kInvalid, "/locate: want ?key=KEY"}));
+    return;
+  }
+  get_view(done, [&](const control::Status& status) {
+    return to_body(render_place(key->second, *status.view));
+  });
+}
+
+void Api::get_survey(const Done& done) {
+  options_.order_taker.survey([this, done](const Result<std::vector<control::NodeFacts>>& facts) {
+    const control::Status status = options_.order_taker.status();
+    if (!facts || status.view == nullptr) {
+      done(error_response(facts ? no_view() : facts.error()));
+      return;
+    }
+    done(ok(render_survey(*facts, status.view->document())));
+  });
+}
+
+void Api::get_view(const Done& done,
+                   const std::function<std::string(const control::Status&)>& render) {
+  const control::Status status = options_.order_taker.status();
+  done(status.view == nullptr ? error_response(no_view())
+                              : Response{.status = 200, .body = render(status)});
+}
+
+}  // namespace cleave::admin

@@ -1,0 +1,84 @@
+// Api: the HTTP interface of one router process, as functions of a request.
+//
+//   GET    /ready                       200 once a view is served, else 503; needs no token
+//   GET    /status /ring /moves /decisions /plan
+//   GET    /heat                        how hot everything is now
+//   GET    /heat?from=MS&to=MS          and was, between two times of day
+//   GET    /locate?key=K                whose the key is
+//   GET    /metrics                     Prometheus' text format
+//   GET    /adopt                       what is on the servers
+//   POST   /adopt            {nodes?}   write the ownership marker there
+//   POST   /moves            {ranges | key, to, reason?}
+//   POST   /moves/ID/abort   /moves/ID/undo
+//   POST   /cuts             {at | key, reason?}
+//   POST   /merges           {range}
+//   POST   /freeze /resume   /flatten   /plan/approve
+//   POST   /mode             {mode}
+//   POST   /nodes            {name, members, weight?}
+//   POST   /nodes/NAME/drain            DELETE /nodes/NAME
+//
+// Answers are JSON (docs/formats/admin-api.md); an error is {"error": {"code", "message"}}. Orders
+// are answered when the document says so, not when the work is done.
+//
+// Threads: the control loop.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "admin/message.h"
+#include "admin/router_facts.h"
+#include "control/operator.h"
+
+namespace cleave::admin {
+
+class Api {
+ public:
+  using Done = std::function<void(Response)>;
+  template <class T>
+  using Reply = std::function<void(Result<T>)>;
+
+  struct Options {
+    control::Operator& order_taker;
+    RouterFacts& router;
+    std::string token;  // empty: none needed
+    std::function<UnixMillis()> wall_now;
+    // Stored heat as JSON text; may be empty: then only the present is known.
+    std::function<void(UnixMillis from, UnixMillis to, Reply<std::string> done)> history;
+  };
+
+  explicit Api(Options options) : options_(std::move(options)) {}
+
+  // `done` runs once, perhaps before the call returns.
+  void handle(const Request& request, const Done& done);
+
+ private:
+  using Parts = std::vector<std::string>;
+  // Each answers, or says that the path is not its own.
+  bool get(const Request& request, const Parts& parts, const Done& done);
+  bool post(const Request& request, const Parts& parts, const Done& done);
+
+  void get_ready(const Done& done);
+  void get_status(const Done& done);
+  void get_metrics(const Done& done);
+  void get_heat(const Request& request, const Done& done);
+  void get_locate(const Request& request, const Done& done);
+  void get_survey(const Done& done);
+  // `render` is given the present view.
+  void get_view(const Done& done, const std::function<std::string(const control::Status&)>& render);
+
+  void post_move(const Request& request, const Done& done);
+  void post_move_order(const std::string& id, const std::string& verb, const Done& done);
+  void post_cut(const Request& request, const Done& done);
+  void post_merge(const Request& request, const Done& done);
+  void post_mode(const Request& request, const Done& done);
+  void post_node(const Request& request, const Done& done);
+  void post_node_order(const std::string& name, control::Operator::Done<void> then,
+                       void (control::Operator::*order)(NodeId, control::Operator::Done<void>));
+  void post_adopt(const Request& request, const Done& done);
+
+  Options options_;
+};
+
+}  // namespace cleave::admin

@@ -1,0 +1,179 @@
+// The orders of admin/api.h.
+#include <optional>
+#include <utility>
+
+#include "admin/answers.h"
+#include "admin/api.h"
+#include "admin/body.h"
+#include "admin/to_number.h"
+
+namespace cleave::admin {
+namespace {
+
+// The one node that owns all of the ranges.
+Result<NodeId> only_owner(const ring::RingView& view, const std::vector<ring::TokenRange>& ranges) {
+  std::optional<NodeId> owner;
+  for (const ring::Entry& entry : view.entries()) {
+    for (const ring::TokenRange& range : ranges) {
+      if (!entry.range.overlaps(range) || owner == entry.node) continue;
+      if (owner) {
+        return fail(Code::kInvalid, "the ranges belong to " + name_of(view.document(), *owner) +
+                                        " and to " + name_of(view.document(), entry.node) +
+                                        "; a move has one source, so order one move for each");
+      }
+      owner = entry.node;
+    }
+  }
+  return *owner;
+}
+
+std::vector<ring::Member> read_members(Body& body) {
+  std::vector<ring::Member> members;
+  for (const std::string& text : body.texts("members")) {
+    const Result<net::Address> address = net::parse_address(text);
+    if (!address) body.fail("field 'members': " + address.error().message);
+    members.push_back({.address = text, .rack = ""});
+  }
+  if (members.empty()) body.fail("field 'members': want a list of addresses, the primary first");
+  return members;
+}
+
+}  // namespace
+
+void Api::post_move(const Request& request, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  Body body(request.body);
+  ring::MoveRequest order;
+  order.ranges = body.ranges("ranges");
+  const std::string key = body.text("key", Body::Need::kOptional);
+  const std::string to = body.text("to", Body::Need::kRequired);
+  order.reason = body.text("reason", Body::Need::kOptional);
+  if (body.has("key") == body.has("ranges")) body.fail("want either 'ranges' or 'key'");
+  const Result<void> read = body.finish();
+  if (!read || status.view == nullptr) {
+    done(error_response(read ? no_view() : read.error()));
+    return;
+  }
+  if (body.has("key")) {
+    const Token token = status.view->token_of(key);
+    order.ranges = {{.first = token, .last = token}};
+  }
+  if (order.reason.empty()) order.reason = "ordered by a person";
+  const Result<NodeId> source = only_owner(*status.view, order.ranges);
+  const Result<NodeId> destination = node_named(status.view->document(), to);
+  if (!source || !destination) {
+    done(error_response(source ? destination.error() : source.error()));
+    return;
+  }
+  order.source = *source;
+  order.destination = *destination;
+  order.now = options_.wall_now();
+  options_.order_taker.move(std::move(order), when_begun(done));
+}
+
+void Api::post_move_order(const std::string& id, const std::string& verb, const Done& done) {
+  const std::optional<std::uint64_t> number = to_number<std::uint64_t>(id);
+  if (!number) {
+    done(error_response({Code::kInvalid, "a move's id is a number, got '" + id + "'"}));
+  } else if (verb == "abort") {
+    options_.order_taker.abort(MoveId{*number}, when_done(done));
+  } else {
+    options_.order_taker.undo(MoveId{*number}, when_begun(done));
+  }
+}
+
+void Api::post_cut(const Request& request, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  Body body(request.body);
+  std::optional<Token> at = body.token("at");
+  const std::string key = body.text("key", Body::Need::kOptional);
+  std::string reason = body.text("reason", Body::Need::kOptional);
+  if (body.has("at") == body.has("key")) body.fail("want either 'at' or 'key'");
+  const Result<void> read = body.finish();
+  if (!read || status.view == nullptr) {
+    done(error_response(read ? no_view() : read.error()));
+    return;
+  }
+  if (!at) at = status.view->token_of(key);
+  if (reason.empty()) reason = "ordered by a person";
+  options_.order_taker.cut(*at, std::move(reason), when_done(done));
+}
+
+void Api::post_merge(const Request& request, const Done& done) {
+  Body body(request.body);
+  const std::optional<ring::TokenRange> range = body.range("range");
+  if (!range) body.fail("field 'range' is missing");
+  if (const Result<void> read = body.finish(); !read) {
+    done(error_response(read.error()));
+    return;
+  }
+  options_.order_taker.merge(*range, when_done(done));
+}
+
+void Api::post_mode(const Request& request, const Done& done) {
+  Body body(request.body);
+  const std::string text = body.text("mode", Body::Need::kRequired);
+  const Result<void> read = body.finish();
+  const Result<ring::Mode> mode = ring::parse_mode(text);
+  if (!read || !mode) {
+    done(error_response(read ? mode.error() : read.error()));
+    return;
+  }
+  options_.order_taker.set_mode(*mode, when_done(done));
+}
+
+void Api::post_node(const Request& request, const Done& done) {
+  Body body(request.body);
+  ring::Node node;
+  node.name = body.text("name", Body::Need::kRequired);
+  node.weight = static_cast<std::uint32_t>(body.number("weight", 1, 1'000).value_or(1));
+  node.members = read_members(body);
+  if (const Result<void> read = body.finish(); !read) {
+    done(error_response(read.error()));
+    return;
+  }
+  options_.order_taker.add_node(std::move(node), [done](const Result<NodeId>& id) {
+    done(id ? ok({{"node", id->value()}}) : error_response(id.error()));
+  });
+}
+
+void Api::post_node_order(const std::string& name, control::Operator::Done<void> then,
+                          void (control::Operator::*order)(NodeId, control::Operator::Done<void>)) {
+  const control::Status status = options_.order_taker.status();
+  if (status.view == nullptr) {
+    then(std::unexpected(no_view()));
+    return;
+  }
+  const Result<NodeId> node = node_named(status.view->document(), name);
+  if (!node) {
+    then(std::unexpected(node.error()));
+    return;
+  }
+  (options_.order_taker.*order)(*node, std::move(then));
+}
+
+void Api::post_adopt(const Request& request, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  Body body(request.body);
+  const std::vector<std::string> names = body.texts("nodes");
+  const Result<void> read = body.finish();
+  if (!read || status.view == nullptr) {
+    done(error_response(read ? no_view() : read.error()));
+    return;
+  }
+  std::vector<NodeId> nodes;
+  for (const ring::Node& node : status.view->document().nodes) {
+    if (names.empty()) nodes.push_back(node.id);
+  }
+  for (const std::string& name : names) {
+    const Result<NodeId> node = node_named(status.view->document(), name);
+    if (!node) {
+      done(error_response(node.error()));
+      return;
+    }
+    nodes.push_back(*node);
+  }
+  options_.order_taker.adopt(std::move(nodes), when_done(done));
+}
+
+}  // namespace cleave::admin

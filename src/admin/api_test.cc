@@ -1,0 +1,323 @@
+#include "admin/api.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "admin/api_testing.h"
+
+namespace cleave::admin {
+namespace {
+
+using nlohmann::json;
+
+class ApiTest : public testing::Test {
+ protected:
+  Response ask(const std::string& method, const std::string& target, const std::string& body = "",
+               const std::string& authorization = "") {
+    Request request = *decode_target(target);
+    request.method = method;
+    request.body = body;
+    request.authorization = authorization;
+    Response answer{.status = 0, .body = ""};
+    int answers = 0;
+    api_.handle(request, [&](Response response) {
+      answer = std::move(response);
+      ++answers;
+    });
+    EXPECT_EQ(answers, 1) << method << " " << target;
+    return answer;
+  }
+  json get(const std::string& target) {
+    const Response response = ask("GET", target);
+    EXPECT_EQ(response.status, 200) << response.body;
+    return json::parse(response.body);
+  }
+  // The orders of the operator, after one request that must be answered with `status`.
+  std::string order(int status, const std::string& method, const std::string& target,
+                    const std::string& body = "") {
+    operator_.orders.clear();
+    const Response response = ask(method, target, body);
+    EXPECT_EQ(response.status, status) << target << " " << body << " -> " << response.body;
+    return operator_.orders.empty() ? "" : operator_.orders.front();
+  }
+  std::string hex(std::uint64_t token) { return ring::to_hex(Token{token}); }
+
+  RecordingOperator operator_;
+  RecordingRouter router_;
+  Api api_{{.order_taker = operator_,
+            .router = router_,
+            .token = "",
+            .wall_now = [] { return UnixMillis{5'000}; },
+            .history =
+                [](UnixMillis from, UnixMillis to, const Api::Reply<std::string>& done) {
+                  done("{\"from\":" + std::to_string(from.value()) +
+                       ",\"to\":" + std::to_string(to.value()) + "}");
+                }}};
+};
+
+TEST_F(ApiTest, StatusShowsNodesWithShareAndHealth) {
+  const json status = get("/status");
+  EXPECT_EQ(status["pool"], "main");
+  EXPECT_EQ(status["epoch"], 1);
+  EXPECT_EQ(status["mode"], "auto");
+  EXPECT_EQ(status["leader"], true);
+  EXPECT_EQ(status["router"]["requests"], 42);
+  ASSERT_EQ(status["nodes"].size(), 2U);
+  EXPECT_EQ(status["nodes"][0]["name"], "a");
+  EXPECT_EQ(status["nodes"][0]["up"], true);
+  EXPECT_EQ(status["nodes"][1]["up"], false);
+  EXPECT_EQ(status["nodes"][1]["error"], "connection refused");
+  const int shares =
+      status["nodes"][0]["share_ppm"].get<int>() + status["nodes"][1]["share_ppm"].get<int>();
+  EXPECT_NEAR(shares, 1'000'000, 2);
+}
+
+TEST_F(ApiTest, RingCoversAllTokensInHexadecimal) {
+  const json entries = get("/ring")["entries"];
+  EXPECT_EQ(entries.front()["first"], "0000000000000000");
+  EXPECT_EQ(entries.back()["last"], "ffffffffffffffff");
+  for (const json& entry : entries) {
+    EXPECT_TRUE(entry["node"] == "a" || entry["node"] == "b");
+    EXPECT_TRUE(entry["move"].is_null());
+  }
+}
+
+TEST_F(ApiTest, LocateFollowsHashTags) {
+  const json one = get("/locate?key=%7Buser7%7D:a");
+  const json two = get("/locate?key=%7Buser7%7D:b");
+  EXPECT_EQ(one["key"], "{user7}:a");
+  EXPECT_EQ(one["token"], two["token"]);
+  EXPECT_EQ(one["node"], two["node"]);
+  EXPECT_EQ(one["address"], one["node"] == "a" ? "127.0.0.1:7001" : "127.0.0.1:7002");
+}
+
+TEST_F(ApiTest, MovesShowRunningAndEnded) {
+  ring::Move move;
+  move.id = MoveId{7};
+  move.ranges = {{.first = Token{1}, .last = Token{2}}};
+  move.source = NodeId{1};
+  move.destination = NodeId{2};
+  operator_.state.moves = {{.move = move, .step = "scan", .waits_for = "", .keys_copied = 9}};
+  control::MoveRecord record;
+  record.move = move;
+  record.why = "frozen";
+  operator_.state.ended = {record};
+  const json moves = get("/moves");
+  EXPECT_EQ(moves["moves"][0]["id"], 7);
+  EXPECT_EQ(moves["moves"][0]["source"], "a");
+  EXPECT_EQ(moves["moves"][0]["destination"], "b");
+  EXPECT_EQ(moves["moves"][0]["phase"], "copying");
+  EXPECT_EQ(moves["moves"][0]["keys_copied"], 9);
+  EXPECT_EQ(moves["moves"][0]["ranges"][0]["last"], "0000000000000002");
+  EXPECT_EQ(moves["ended"][0]["end"], "aborted");
+  EXPECT_EQ(moves["ended"][0]["why"], "frozen");
+}
+
+TEST_F(ApiTest, DecisionsCarryReasons) {
+  control::Decision made;
+  made.at = UnixMillis{3};
+  made.kind = "move";
+  made.reason = "hot";
+  operator_.state.decisions = {made};
+  const json decision = get("/decisions")["decisions"][0];
+  EXPECT_EQ(decision["at_ms"], 3);
+  EXPECT_EQ(decision["kind"], "move");
+  EXPECT_EQ(decision["reason"], "hot");
+}
+
+TEST_F(ApiTest, StoredHeatTakesTimes) {
+  EXPECT_EQ(get("/heat?from=10&to=20"), json::parse(R"({"from":10,"to":20})"));
+  EXPECT_EQ(get("/heat?from=7"), json::parse(R"({"from":7,"to":5000})"));
+  EXPECT_EQ(get("/heat?to=8"), json::parse(R"({"from":0,"to":8})"));
+  EXPECT_EQ(ask("GET", "/heat?from=20&to=10").status, 400);
+  EXPECT_EQ(ask("GET", "/heat?from=x").status, 400);
+}
+
+TEST_F(ApiTest, HeatOfNowShowsNodesRangesAndKeys) {
+  EXPECT_EQ(get("/heat"), json::parse(R"({"observed_ms":0})"));
+  heat::Picture picture;
+  picture.observed = seconds{2};
+  picture.nodes = {{.node = NodeId{1}, .load = {.mean = 500}, .requests = 20, .writes = 5}};
+  picture.ranges = {
+      {.range = {.first = Token{1}, .last = Token{2}},
+       .node = NodeId{1},
+       .load = {.mean = 500},
+       .requests = 20,
+       .writes = 5},
+      {.range = {.first = Token{3}, .last = Token{4}}, .node = NodeId{2}, .load = {}}};
+  picture.keys = {{.key = "hot", .token = Token{1}, .node = NodeId{1}, .load = 400, .error = 1}};
+  operator_.state.heat = std::make_shared<const heat::Picture>(picture);
+  const json heat = get("/heat");
+  EXPECT_EQ(heat["observed_ms"], 2000);
+  EXPECT_EQ(heat["nodes"][0]["node"], "a");
+  EXPECT_EQ(heat["nodes"][0]["load_ns"]["mean"], 500);
+  ASSERT_EQ(heat["ranges"].size(), 1U) << "cold ranges are left out";
+  EXPECT_EQ(heat["ranges"][0]["last"], "0000000000000002");
+  EXPECT_EQ(heat["keys"][0]["key"], "hot");
+  EXPECT_EQ(get("/status")["nodes"][0]["requests_per_s"], 20);
+}
+
+TEST_F(ApiTest, PlanShowsStepsAndRefusals) {
+  EXPECT_TRUE(get("/plan")["moves"].empty());
+  balance::Plan plan;
+  plan.moves = {{.ranges = {{.first = Token{1}, .last = Token{2}}},
+                 .source = NodeId{1},
+                 .destination = NodeId{2},
+                 .reason = "a is at 2.0 of its fair load"}};
+  plan.verdicts = {{.why = balance::Why::kUnsplittable, .token = Token{9}, .text = "one key"}};
+  plan.peak_ppm = 2'000'000;
+  operator_.state.plan = std::make_shared<const balance::Plan>(plan);
+  const json shown = get("/plan");
+  EXPECT_EQ(shown["peak_ppm"], 2'000'000);
+  EXPECT_EQ(shown["moves"][0]["source"], "a");
+  EXPECT_EQ(shown["moves"][0]["destination"], "b");
+  EXPECT_EQ(shown["moves"][0]["reason"], "a is at 2.0 of its fair load");
+  EXPECT_EQ(shown["verdicts"][0]["token"], "0000000000000009");
+}
+
+TEST_F(ApiTest, SurveyShowsWhatIsOnTheServers) { EXPECT_EQ(get("/adopt")["nodes"][0]["keys"], 5); }
+
+TEST_F(ApiTest, OrdersReachTheOperator) {
+  EXPECT_EQ(order(200, "POST", "/freeze"), "freeze");
+  EXPECT_EQ(order(200, "POST", "/resume"), "resume");
+  EXPECT_EQ(order(200, "POST", "/mode", R"({"mode":"observe"})"), "mode observe");
+  EXPECT_EQ(order(200, "POST", "/plan/approve"), "approve");
+  EXPECT_EQ(order(200, "POST", "/flatten"), "flatten");
+  EXPECT_EQ(order(200, "POST", "/moves/5/abort"), "abort 5");
+  EXPECT_EQ(order(202, "POST", "/moves/5/undo"), "undo 5");
+  EXPECT_EQ(order(200, "POST", "/cuts", R"({"at":"0a"})"),
+            "cut at 000000000000000a: ordered by a person");
+  EXPECT_EQ(order(200, "POST", "/merges", R"({"range":{"first":"1","last":"2"}})"),
+            "merge 0000000000000001-0000000000000002");
+  EXPECT_EQ(order(200, "POST", "/nodes", R"({"name":"c","members":["127.0.0.1:7003"],"weight":2})"),
+            "add c 127.0.0.1:7003 x2");
+  EXPECT_EQ(order(200, "POST", "/nodes/b/drain"), "drain 2");
+  EXPECT_EQ(order(200, "DELETE", "/nodes/a"), "remove 1");
+  EXPECT_EQ(order(200, "POST", "/adopt"), "adopt 1 2");
+  EXPECT_EQ(order(200, "POST", "/adopt", R"({"nodes":["b"]})"), "adopt 2");
+}
+
+TEST_F(ApiTest, MoveOfAKeyFindsItsSource) {
+  const ring::RingView& view = *operator_.state.view;
+  const Token token = view.token_of("hot");
+  const std::string source = std::to_string(view.owner(token).value());
+  EXPECT_EQ(order(202, "POST", "/moves", R"({"key":"hot","to":"b","reason":"test"})"),
+            "move " + ring::to_hex(token) + "-" + ring::to_hex(token) + " from " + source +
+                " to 2: test");
+}
+
+TEST_F(ApiTest, MoveOfRangesOfTwoNodesIsRefused) {
+  const std::string all = R"({"ranges":[{"first":"0","last":"ffffffffffffffff"}],"to":"b"})";
+  EXPECT_EQ(order(400, "POST", "/moves", all), "");
+}
+
+TEST_F(ApiTest, BadInputNamesTheField) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({)", "the body must be one JSON object"},
+      {R"([])", "the body must be one JSON object"},
+      {R"({"key":"k"})", "field 'to' is missing"},
+      {R"({"to":"b"})", "want either 'ranges' or 'key'"},
+      {R"({"key":7,"to":"b"})", "field 'key': want a text"},
+      {R"({"key":"k","to":"z"})", "no node is named 'z'; there are a, b"},
+      {R"({"key":"k","to":"b","fast":true})", "field 'fast' is unknown"},
+      {R"({"ranges":[],"to":"b"})", "field 'ranges': want a list"},
+      {R"({"ranges":[{"first":"2","last":"1"}],"to":"b"})", "'first' is after 'last'"},
+      {R"({"ranges":[{"first":1,"last":2}],"to":"b"})", "want a token as a text"},
+      {R"({"ranges":[{"first":"xyz","last":"1"}],"to":"b"})", "field 'first': "},
+  };
+  for (const auto& [body, message] : cases) {
+    const Response response = ask("POST", "/moves", body);
+    EXPECT_TRUE(response.status == 400 || response.status == 404) << body;
+    EXPECT_NE(response.body.find(message), std::string::npos) << body << " -> " << response.body;
+  }
+  EXPECT_TRUE(operator_.orders.empty());
+  EXPECT_EQ(ask("POST", "/mode", R"({"mode":"fast"})").status, 400);
+  EXPECT_EQ(ask("POST", "/nodes", R"({"name":"c","members":[]})").status, 400);
+  EXPECT_EQ(ask("POST", "/nodes", R"({"name":"c","members":["nowhere"]})").status, 400);
+  EXPECT_EQ(ask("POST", "/nodes", R"({"name":"c","members":["h:1"],"weight":0})").status, 400);
+  EXPECT_EQ(ask("POST", "/moves/x/abort").status, 400);
+  EXPECT_EQ(ask("POST", "/nodes/z/drain").status, 404);
+  EXPECT_EQ(ask("GET", "/locate").status, 400);
+  EXPECT_TRUE(operator_.orders.empty());
+}
+
+TEST_F(ApiTest, UnknownPathsAndMethodsAreNotFound) {
+  for (const char* target : {"/", "/nothing", "/status/more", "/moves/5", "/moves/5/pause"}) {
+    EXPECT_EQ(ask("GET", target).status, 404) << target;
+    EXPECT_EQ(ask("POST", target).status, 404) << target;
+  }
+  EXPECT_EQ(ask("PUT", "/status").status, 404);
+  EXPECT_EQ(ask("DELETE", "/nodes").status, 404);
+}
+
+TEST_F(ApiTest, EveryErrorCodeHasItsStatus) {
+  const std::vector<std::pair<Code, int>> cases = {
+      {Code::kInvalid, 400},   {Code::kNotFound, 404},    {Code::kConflict, 409},
+      {Code::kExhausted, 429}, {Code::kUnavailable, 503}, {Code::kTimeout, 504}};
+  for (const auto& [code, status] : cases) {
+    operator_.answer = fail(code, "because");
+    const Response response = ask("POST", "/freeze");
+    EXPECT_EQ(response.status, status);
+    const json error = json::parse(response.body)["error"];
+    EXPECT_EQ(error["code"], to_string(code));
+    EXPECT_EQ(error["message"], "because");
+  }
+}
+
+TEST_F(ApiTest, WithoutAViewEverythingSaysSo) {
+  operator_.state.view = nullptr;
+  for (const char* target : {"/ready", "/ring", "/moves", "/decisions", "/locate?key=a"}) {
+    EXPECT_EQ(ask("GET", target).status, 503) << target;
+  }
+  EXPECT_EQ(ask("GET", "/status").status, 200);
+  EXPECT_EQ(ask("GET", "/metrics").status, 200);
+  EXPECT_EQ(ask("POST", "/moves", R"({"key":"k","to":"b"})").status, 503);
+}
+
+TEST_F(ApiTest, TokenGuardsAllButReady) {
+  Api guarded{{.order_taker = operator_,
+               .router = router_,
+               .token = "s3cret",
+               .wall_now = [] { return UnixMillis{0}; },
+               .history = {}}};
+  const auto status_of = [&](const std::string& target, const std::string& authorization) {
+    Request request = *decode_target(target);
+    request.method = "GET";
+    request.authorization = authorization;
+    int status = 0;
+    guarded.handle(request, [&](const Response& response) { status = response.status; });
+    return status;
+  };
+  EXPECT_EQ(status_of("/ready", ""), 200);
+  EXPECT_EQ(status_of("/status", "Bearer s3cret"), 200);
+  for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3crets", "s3cret",
+                            "bearer s3cret", "Bearer s3cret "}) {
+    EXPECT_EQ(status_of("/status", wrong), 401) << wrong;
+    EXPECT_EQ(status_of("/nothing", wrong), 401) << wrong;
+  }
+  EXPECT_EQ(status_of("/heat?from=0", "Bearer s3cret"), 404) << "no history was given";
+}
+
+TEST(Target, DecodesPathAndQuery) {
+  const std::optional<Request> request = decode_target("/a%20b/c?x=1%262&y=a+b&z&=e");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->path, "/a b/c");
+  EXPECT_EQ(request->query,
+            (std::map<std::string, std::string>{{"x", "1&2"}, {"y", "a b"}, {"z", ""}, {"", "e"}}));
+  for (const char* broken : {"/%", "/%2", "/%zz", "/a?b=%", "/a?%g0=1"}) {
+    EXPECT_FALSE(decode_target(broken)) << broken;
+  }
+}
+
+TEST(Target, EncodeIsUndoneByDecode) {
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every.push_back(static_cast<char>(byte));
+  const std::optional<Request> request = decode_target("/l?k=" + encode_component(every));
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->query.at("k"), every);
+}
+
+}  // namespace
+}  // namespace cleave::admin

@@ -1,0 +1,53 @@
+// For the tests of admin: an operator and a data path that remember what was asked of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "admin/api.h"
+#include "ring/edits.h"
+
+namespace cleave::admin {
+
+// Two nodes, a and b, with one cut; every order is noted as text and answered with `answer`.
+class RecordingOperator final : public control::Operator {
+ public:
+  RecordingOperator();
+
+  control::Status status() const override { return state; }
+  void move(ring::MoveRequest request, Done<MoveId> done) override;
+  void abort(MoveId move, Done<void> done) override;
+  void undo(MoveId move, Done<MoveId> done) override;
+  void cut(Token at, std::string reason, Done<void> done) override;
+  void merge(ring::TokenRange range, Done<void> done) override;
+  void freeze(bool frozen, Done<void> done) override;
+  void set_mode(ring::Mode mode, Done<void> done) override;
+  void approve(Done<std::uint64_t> done) override;
+  void add_node(ring::Node node, Done<NodeId> done) override;
+  void drain_node(NodeId node, Done<void> done) override;
+  void remove_node(NodeId node, Done<void> done) override;
+  void flatten(Done<std::uint64_t> done) override;
+  void survey(Done<std::vector<control::NodeFacts>> done) override;
+  void adopt(std::vector<NodeId> nodes, Done<void> done) override;
+
+  control::Status state;
+  Result<void> answer;
+  std::vector<std::string> orders;
+
+ private:
+  template <class T>
+  void note(std::string order, const Done<T>& done, T value);
+  void note(std::string order, const Done<void>& done);
+};
+
+// A data path with one client and node b down.
+class RecordingRouter final : public RouterFacts {
+ public:
+  std::vector<proxy::NodeHealth> health() const override;
+  void stats(std::function<void(proxy::RouterStats)> done) override;
+};
+
+}  // namespace cleave::admin

@@ -1,0 +1,235 @@
+#include "admin/render.h"
+
+#include <algorithm>
+
+namespace cleave::admin {
+namespace {
+
+Json render_move(const ring::Move& move, const ring::Document& document) {
+  return {{"id", move.id.value()},
+          {"source", name_of(document, move.source)},
+          {"destination", name_of(document, move.destination)},
+          {"ranges", render_ranges(move.ranges)},
+          {"share_ppm", ring::share_ppm(move.ranges)},
+          {"reason", move.reason},
+          {"started_ms", move.started.value()}};
+}
+
+Json render_running(const control::MoveStatus& status, const ring::Document& document) {
+  Json json = render_move(status.move, document);
+  json["phase"] = ring::to_string(status.move.phase);
+  json["step"] = status.step;
+  json["waits_for"] = status.waits_for;
+  json["keys_copied"] = status.keys_copied;
+  json["bytes_copied"] = status.bytes_copied;
+  json["rounds"] = status.rounds;
+  return json;
+}
+
+Json render_ended(const control::MoveRecord& record, const ring::Document& document) {
+  Json json = render_move(record.move, document);
+  json["end"] = record.end == control::MoveEnd::kCommitted ? "committed" : "aborted";
+  json["why"] = record.why;
+  json["keys_copied"] = record.keys_copied;
+  json["bytes_copied"] = record.bytes_copied;
+  json["took_ms"] = record.took.count();
+  json["fenced_us"] = record.fenced.count();
+  json["ended_ms"] = record.ended.value();
+  return json;
+}
+
+Json render_router(const proxy::RouterStats& stats) {
+  return {{"clients", stats.clients},
+          {"clients_total", stats.clients_total},
+          {"requests", stats.requests},
+          {"refused", stats.refused},
+          {"errors", stats.errors},
+          {"timeouts", stats.timeouts},
+          {"held_now", stats.held_now},
+          {"held_total", stats.held_total},
+          {"hold_ms_histogram", stats.hold_ms_histogram}};
+}
+
+Json render_members(const ring::Node& node) {
+  Json members = Json::array();
+  for (const ring::Member& member : node.members) {
+    members.push_back({{"address", member.address}, {"rack", member.rack}});
+  }
+  return members;
+}
+
+// What a node's server was seen to hold; left out where nobody looked yet.
+void add_server(Json& json, const control::Status& status, NodeId node) {
+  const auto facts = std::ranges::find(status.nodes, node, &control::NodeFacts::node);
+  if (facts == status.nodes.end()) return;
+  json["keys"] = facts->keys;
+  json["memory_bytes"] = facts->memory_bytes;
+  json["memory_bytes_max"] = facts->memory_bytes_max;
+  json["commands"] = facts->commands;
+  json["marked"] = facts->marked;
+  json["run_id"] = facts->incarnation.run_id;
+  json["version"] = facts->version;
+}
+
+// How hot the node is; left out where this router has no picture.
+void add_load(Json& json, const control::Status& status, NodeId node) {
+  if (status.heat == nullptr) return;
+  const auto load = std::ranges::find(status.heat->nodes, node, &heat::NodeLoad::node);
+  if (load == status.heat->nodes.end()) return;
+  json["load_ns"] = load->load.mean;
+  json["requests_per_s"] = load->requests;
+  json["writes_per_s"] = load->writes;
+}
+
+Json render_node(const ring::Node& node, const Facts& facts) {
+  const auto health = std::ranges::find(facts.health, node.id, &proxy::NodeHealth::node);
+  const bool known = health != facts.health.end();
+  Json json = {{"id", node.id.value()},
+               {"name", node.name},
+               {"weight", node.weight},
+               {"state", node.state == ring::NodeState::kActive ? "active" : "draining"},
+               {"members", render_members(node)},
+               {"share_ppm", ring::share_ppm(facts.status.view->owned_by(node.id))},
+               {"up", known && health->up},
+               {"error", known ? health->error : "not probed yet"}};
+  add_server(json, facts.status, node.id);
+  add_load(json, facts.status, node.id);
+  return json;
+}
+
+Json render_nodes(const Facts& facts) {
+  Json nodes = Json::array();
+  for (const ring::Node& node : facts.status.view->document().nodes) {
+    nodes.push_back(render_node(node, facts));
+  }
+  return nodes;
+}
+
+Json render_entry(const ring::Entry& entry, const ring::Document& document) {
+  Json json = render_range(entry.range);
+  json["node"] = name_of(document, entry.node);
+  json["cut"] = entry.cut != ring::kNone;
+  if (entry.move == ring::kNone) {
+    json["move"] = nullptr;
+  } else {
+    json["move"] = document.moves[entry.move].id.value();
+  }
+  return json;
+}
+
+Json render_cut(const ring::Cut& cut, const ring::Document& document) {
+  Json json = render_range(cut.range);
+  json["node"] = name_of(document, cut.node);
+  json["reason"] = cut.reason;
+  json["created_ms"] = cut.created.value();
+  json["pinned_until_ms"] = cut.pinned_until.value();
+  return json;
+}
+
+}  // namespace
+
+Json render_range(const ring::TokenRange& range) {
+  return {{"first", ring::to_hex(range.first)}, {"last", ring::to_hex(range.last)}};
+}
+
+Json render_ranges(const ring::RangeSet& ranges) {
+  Json list = Json::array();
+  for (const ring::TokenRange& range : ranges) list.push_back(render_range(range));
+  return list;
+}
+
+Json render_status(const Facts& facts) {
+  const control::Status& status = facts.status;
+  Json json = {{"session", status.session.value()},
+               {"leader", status.leader},
+               {"term", status.term.value()},
+               {"coordinator", status.coordinator},
+               {"router", render_router(facts.router)}};
+  if (status.view == nullptr) return json;
+  const ring::Document& document = status.view->document();
+  json["pool"] = document.pool;
+  json["epoch"] = document.epoch.value();
+  json["scheme"] = document.scheme;
+  json["mode"] = ring::to_string(document.mode);
+  json["frozen"] = document.frozen;
+  json["cuts"] = document.cuts.size();
+  json["nodes"] = render_nodes(facts);
+  json["moves"] = render_moves(status)["moves"];
+  return json;
+}
+
+Json render_ring(const ring::RingView& view) {
+  const ring::Document& document = view.document();
+  Json entries = Json::array();
+  for (const ring::Entry& entry : view.entries()) entries.push_back(render_entry(entry, document));
+  Json cuts = Json::array();
+  for (const ring::Cut& cut : document.cuts) cuts.push_back(render_cut(cut, document));
+  return {{"epoch", document.epoch.value()},
+          {"scheme", document.scheme},
+          {"entries", std::move(entries)},
+          {"cuts", std::move(cuts)}};
+}
+
+Json render_moves(const control::Status& status) {
+  Json running = Json::array();
+  Json ended = Json::array();
+  const ring::Document& document = status.view->document();
+  for (const control::MoveStatus& move : status.moves) {
+    running.push_back(render_running(move, document));
+  }
+  for (const control::MoveRecord& record : status.ended) {
+    ended.push_back(render_ended(record, document));
+  }
+  return {{"moves", std::move(running)}, {"ended", std::move(ended)}};
+}
+
+Json render_decisions(const control::Status& status) {
+  Json list = Json::array();
+  for (const control::Decision& decision : status.decisions) {
+    list.push_back({{"at_ms", decision.at.value()},
+                    {"kind", decision.kind},
+                    {"subject", decision.subject},
+                    {"reason", decision.reason},
+                    {"predicted", decision.predicted},
+                    {"real", decision.real}});
+  }
+  return {{"decisions", std::move(list)}};
+}
+
+Json render_survey(const std::vector<control::NodeFacts>& nodes, const ring::Document& document) {
+  Json list = Json::array();
+  for (const control::NodeFacts& facts : nodes) {
+    list.push_back({{"name", name_of(document, facts.node)},
+                    {"reachable", facts.reachable},
+                    {"error", facts.error},
+                    {"marked", facts.marked},
+                    {"foreign_mark", facts.foreign_mark},
+                    {"keys", facts.keys},
+                    {"memory_bytes", facts.memory_bytes},
+                    {"run_id", facts.incarnation.run_id},
+                    {"version", facts.version}});
+  }
+  return {{"nodes", std::move(list)}};
+}
+
+Json render_place(std::string_view key, const ring::RingView& view) {
+  const Token token = view.token_of(key);
+  const ring::Entry& entry = view.entry(view.find(token));
+  const ring::Node* node = ring::find_node(view.document(), entry.node);
+  Json json = {{"key", key}, {"token", ring::to_hex(token)}};
+  json["node"] = name_of(view.document(), entry.node);
+  json["address"] = node == nullptr ? "" : node->members.front().address;
+  json.update(render_entry(entry, view.document()));
+  return json;
+}
+
+std::string name_of(const ring::Document& document, NodeId node) {
+  const ring::Node* found = ring::find_node(document, node);
+  return found == nullptr ? "?" : found->name;
+}
+
+std::string to_body(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace cleave::admin

@@ -1,0 +1,49 @@
+// The answers' JSON. Names of fields are a contract: added to, never changed. Tokens are strings of
+// hexadecimal digits (64 bit does not survive a double); times of day are milliseconds since 1970.
+//
+// Pure. Threads: any.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/operator.h"
+#include "proxy/router.h"
+#include "ring/view.h"
+
+namespace cleave::admin {
+
+using Json = nlohmann::ordered_json;
+
+// What a status is made of.
+struct Facts {
+  const control::Status& status;
+  const std::vector<proxy::NodeHealth>& health;
+  const proxy::RouterStats& router;
+};
+
+Json render_status(const Facts& facts);
+// Requires in all below: status.view is there.
+Json render_ring(const ring::RingView& view);
+Json render_moves(const control::Status& status);
+Json render_decisions(const control::Status& status);
+// The last plan: what it would move and merge, and why not more. Empty lists before the first.
+Json render_plan(const control::Status& status);
+// How hot everything is now; {"observed_ms": 0} where this router does not lead or has not looked.
+Json render_heat(const control::Status& status);
+Json render_survey(const std::vector<control::NodeFacts>& nodes, const ring::Document& document);
+Json render_place(std::string_view key, const ring::RingView& view);
+
+// {"first": "00..", "last": "ff.."}, and a list of such.
+Json render_range(const ring::TokenRange& range);
+Json render_ranges(const ring::RangeSet& ranges);
+
+// The node's name, or "?" for a node that is gone.
+std::string name_of(const ring::Document& document, NodeId node);
+
+// Text of a body: one line. Bytes that are no UTF-8 become replacement characters.
+std::string to_body(const Json& json);
+
+}  // namespace cleave::admin

@@ -1,0 +1,109 @@
+// The part of admin/render.h that shows heat and plans.
+#include <chrono>
+#include <utility>
+
+#include "admin/render.h"
+
+namespace cleave::admin {
+namespace {
+
+Json render_planned(const balance::PlannedMove& move, const ring::Document& document) {
+  return {{"source", name_of(document, move.source)},
+          {"destination", name_of(document, move.destination)},
+          {"ranges", render_ranges(move.ranges)},
+          {"cause", balance::to_string(move.cause)},
+          {"reason", move.reason},
+          {"load_ns", move.load},
+          {"keys", move.keys},
+          {"bytes", move.bytes}};
+}
+
+Json render_verdict(const balance::Verdict& verdict, const ring::Document& document) {
+  Json json = {{"why", balance::to_string(verdict.why)},
+               {"node", name_of(document, verdict.node)},
+               {"text", verdict.text},
+               {"key", verdict.key},
+               {"until_ms", verdict.until.value()}};
+  if (verdict.token) json["token"] = ring::to_hex(*verdict.token);
+  return json;
+}
+
+Json render_load(const heat::Load& load) {
+  return {{"tick", load.tick}, {"mean", load.mean}, {"slow", load.slow}, {"peak", load.peak}};
+}
+
+Json render_node_loads(const heat::Picture& picture, const ring::Document& document) {
+  Json list = Json::array();
+  for (const heat::NodeLoad& node : picture.nodes) {
+    list.push_back({{"node", name_of(document, node.node)},
+                    {"load_ns", render_load(node.load)},
+                    {"requests_per_s", node.requests},
+                    {"writes_per_s", node.writes}});
+  }
+  return list;
+}
+
+Json render_range_loads(const heat::Picture& picture, const ring::Document& document) {
+  Json list = Json::array();
+  for (const heat::RangeLoad& range : picture.ranges) {
+    if (range.load.mean == 0) continue;
+    Json json = render_range(range.range);
+    json["node"] = name_of(document, range.node);
+    json["load_ns"] = render_load(range.load);
+    json["requests_per_s"] = range.requests;
+    json["writes_per_s"] = range.writes;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json render_hot_keys(const heat::Picture& picture, const ring::Document& document) {
+  Json list = Json::array();
+  for (const heat::KeyLoad& key : picture.keys) {
+    list.push_back({{"key", key.key},
+                    {"token", ring::to_hex(key.token)},
+                    {"node", name_of(document, key.node)},
+                    {"load_ns", key.load},
+                    {"error_ns", key.error}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json render_plan(const control::Status& status) {
+  const ring::Document& document = status.view->document();
+  const balance::Plan plan = status.plan == nullptr ? balance::Plan{} : *status.plan;
+  Json moves = Json::array();
+  Json merges = Json::array();
+  Json verdicts = Json::array();
+  for (const balance::PlannedMove& move : plan.moves) {
+    moves.push_back(render_planned(move, document));
+  }
+  for (const ring::TokenRange& range : plan.merges) merges.push_back(render_range(range));
+  for (const balance::Verdict& verdict : plan.verdicts) {
+    verdicts.push_back(render_verdict(verdict, document));
+  }
+  return {{"mode", ring::to_string(document.mode)},
+          {"frozen", document.frozen},
+          {"peak_ppm", plan.peak_ppm},
+          {"predicted_ppm", plan.predicted_ppm},
+          {"bound_ppm", plan.bound_ppm},
+          {"moves", std::move(moves)},
+          {"merges", std::move(merges)},
+          {"verdicts", std::move(verdicts)},
+          {"advice", plan.advice}};
+}
+
+Json render_heat(const control::Status& status) {
+  if (status.heat == nullptr) return {{"observed_ms", 0}};
+  const heat::Picture& picture = *status.heat;
+  const ring::Document& document = status.view->document();
+  return {{"observed_ms", std::chrono::duration_cast<milliseconds>(picture.observed).count()},
+          {"epoch", picture.epoch.value()},
+          {"nodes", render_node_loads(picture, document)},
+          {"ranges", render_range_loads(picture, document)},
+          {"keys", render_hot_keys(picture, document)}};
+}
+
+}  // namespace cleave::admin

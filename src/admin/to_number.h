@@ -1,0 +1,19 @@
+// A decimal number that is the whole text.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace cleave::admin {
+
+// nullopt: no number, something after it, or out of range.
+template <class Number>
+std::optional<Number> to_number(const std::string& text) {
+  Number value{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace cleave::admin
