@@ -1,0 +1,103 @@
+// Board: the planner's working copy of the world, on which planned moves are carried out as they are
+// planned, so that each next one sees the ones before as done. Moves in flight count as done from
+// the start (what is missing there is the named cause of thrash in pd issue 11133).
+//
+// For the files of this folder. Threads: one owner.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "balance/input.h"
+#include "balance/plan.h"
+#include "balance/window.h"
+#include "ring/scheme.h"
+#include "ring/token_range.h"
+
+namespace cleave::balance {
+
+// One node, moves in flight and planned done.
+struct BoardNode {
+  NodeId id = {};
+  std::string name = {};
+  bool draining = false;
+  bool reachable = true;       // healthy, and facts are known
+  std::string no_source = {};  // why it must not give; "" = it may
+  std::string no_target = {};  // why it must not take
+  std::size_t racks = 1;       // failure domains of its members
+  std::uint64_t capacity = 0;  // 0 only for a draining node
+  std::uint64_t load = 0;      // 10 s mean
+  std::uint64_t fair = 0;      // its share of all load
+  std::uint64_t keys = 0;      // as counted, moves in flight not done
+  std::uint64_t bytes_per_key = 0;
+  std::uint64_t memory = 0;
+  std::uint64_t memory_max = 0;  // 0 = no limit
+  Wide width_now = 0;            // tokens owned, moves in flight not done
+  Wide width = 0;                // tokens owned
+  Wide fair_width = 0;           // its share of all tokens
+  std::uint32_t moves_out = 0;   // in flight and planned
+  std::uint32_t moves_in = 0;
+
+  std::uint32_t level() const { return level_ppm(load, fair); }
+};
+
+// One entry of the view.
+struct BoardRange {
+  ring::TokenRange range;
+  NodeId owner;                 // with moves in flight done
+  std::uint64_t load = 0;       // 10 s mean
+  std::size_t token_begin = 0;  // its tokens in the picture
+  std::size_t token_end = 0;
+  bool in_flight = false;  // or planned: not to be touched
+  bool fresh_cut = false;  // a piece was taken out beside it just now: not to be cut again yet
+};
+
+class Board {
+ public:
+  // Requires: the picture is of the view.
+  explicit Board(const Input& input);
+
+  const Input& input() const { return input_; }
+  const Constants& constants() const { return input_.constants; }
+  std::vector<BoardNode>& nodes() { return nodes_; }
+  const std::vector<BoardNode>& nodes() const { return nodes_; }
+  const std::vector<BoardRange>& ranges() const { return ranges_; }
+  BoardNode& node(NodeId id);
+  std::uint64_t total_load() const { return total_load_; }
+  std::uint64_t total_keys() const { return total_keys_; }
+  std::uint32_t unhealthy() const;
+
+  // The owner by the base ring alone, of every token.
+  const std::vector<ring::Arc>& base() const { return base_; }
+
+  Price price_of(const BoardNode& node) const;
+  std::uint64_t load_in(const ring::TokenRange& range) const;
+  std::span<const heat::TokenLoad> tokens_in(const ring::TokenRange& range) const;
+
+  // Carries out a planned move on the board.
+  void apply(const PlannedMove& move);
+
+  // Highest level of an active node.
+  std::uint32_t peak_ppm() const;
+
+ private:
+  void add_nodes();
+  void add_ranges();
+  void add_flights();
+  void share_out();
+
+  const Input& input_;
+  std::vector<BoardNode> nodes_;  // sorted by id
+  std::vector<BoardRange> ranges_;
+  std::vector<ring::Arc> base_;
+  std::vector<std::uint64_t> loads_before_;  // prefix sums of the picture's tokens
+  std::uint64_t total_load_ = 0;
+  std::uint64_t total_keys_ = 0;
+};
+
+// part / whole of an amount without overflow. Requires: whole > 0; the result fits.
+std::uint64_t scaled(std::uint64_t amount, Wide part, Wide whole);
+
+}  // namespace cleave::balance

@@ -1,0 +1,93 @@
+// Every number of the balancer in one place, with its unit and its reason. Integers only; all of
+// them may be set. "ppm of fair" compares a node's load with its fair share of all load:
+// 1'000'000 = exactly its share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace cleave::balance {
+
+struct Constants {
+  // ---- when to act --------------------------------------------------------------------------
+  // Below 1.5 x the mean nobody notices; CockroachDB and PD act at 1.1 and had to add brakes.
+  std::uint32_t hot_ppm = 1'500'000;
+  std::uint32_t hot_mean_ppm = 1'300'000;  // and the 10 s mean agrees: no single spike acts
+  std::uint32_t hot_ticks = 3;             // hot in so many ...
+  std::uint32_t hot_ticks_of = 5;          // ... of the last so many ticks (at most 8)
+  // Relative rules alone thrash where there is next to no load (tikv/pd issue 11135).
+  std::uint32_t hot_capacity_ppm = 50'000;      // above the mean by so much of its capacity
+  std::uint32_t urgent_capacity_ppm = 900'000;  // so full: acts at once
+  std::uint32_t slow_ppm = 1'150'000;           // so much for `slow_after`: acts with little budget
+  milliseconds slow_after{300'000};
+  std::uint32_t stop_ppm = 1'100'000;        // then it is good; the goal of the project
+  std::uint32_t stop_bound_ppm = 1'050'000;  // or this times what no cut can better
+  std::uint32_t slow_capacity_ppm = 10'000;  // and above the mean by so much of its capacity
+  std::uint32_t calm_capacity_ppm = 2'000;   // above the mean by less of it: good too
+
+  // ---- how much -----------------------------------------------------------------------------
+  std::uint32_t fill_ppm = 1'050'000;         // sources sink to it, destinations rise to it
+  std::uint32_t bound_slack_ppm = 1'020'000;  // sources sink to this times the bound
+  std::uint32_t unseen_ppm = 1'100'000;       // a piece may cost so much more than it seems
+  std::uint32_t piece_over_ppm = 1'050'000;   // of the amount wanted, the most a piece may carry
+  std::uint32_t piece_min_ppm = 20'000;       // of fair: a smaller window is not worth a cut
+  std::uint32_t gain_min_ppm = 20'000;        // of fair: a smaller move is not worth its risk ...
+  std::uint32_t gain_excess_ppm = 250'000;    // ... unless it is so much of what is too much
+
+  // ---- which piece --------------------------------------------------------------------------
+  std::size_t pieces_max = 16;           // of one move: one scan of the source serves all
+  std::uint32_t few_cuts_ppm = 800'000;  // fewer new boundaries win at so much of the density
+  std::uint64_t piece_bytes = 65'536;    // what a piece costs beside its bytes
+  std::uint64_t piece_keys_min = 32;     // no salami (tikv issue 9255), heavy tokens excepted
+  std::uint32_t piece_samples_min = 16;  // fewer say nothing
+  std::uint32_t heavy_ppm = 100'000;     // of fair: a token that is worth a cut of its own
+
+  // ---- what it may cost ---------------------------------------------------------------------
+  std::uint32_t plan_keys_ppm = 10'000;   // of all keys, one plan (Slicer: 1 %)
+  std::uint32_t hour_keys_ppm = 100'000;  // one hour (Slicer: 9 %)
+  std::uint32_t urgent_hour_keys_ppm = 250'000;
+  std::uint64_t plan_keys_min = 64;       // so that small pools can be helped at all
+  std::uint32_t slow_divisor = 10;        // of both, for the slow trigger
+  std::uint64_t scan_ns_per_key = 1'000;  // of the source's main thread, for all of its keys
+  std::uint32_t worth_seconds = 600;      // a move must pay for its scan within this
+  std::uint32_t cuts_per_node = 64;       // on average
+  std::uint32_t cuts_max = 10'000;        // a pool
+  std::uint32_t moves_out_max = 1;        // at once, a node
+  std::uint32_t moves_in_max = 1;
+  std::uint32_t memory_ppm = 1'300'000;  // of a piece's bytes must be free at its destination
+
+  // ---- calm ---------------------------------------------------------------------------------
+  milliseconds recut_after{60'000};    // the rest of a range that was cut
+  milliseconds dwell{600'000};         // a piece stays where it was put
+  milliseconds back_after{3'600'000};  // before going back; doubles with each return
+  milliseconds back_max{86'400'000};
+  milliseconds failed_after{10'000};  // after an aborted move of this pair; doubles
+  milliseconds failed_max{600'000};
+  std::uint32_t helped_ppm = 250'000;   // of the predicted gain; less is "did not help"
+  milliseconds helpless_after{60'000};  // then the source rests; doubles
+  milliseconds helpless_max{3'600'000};
+  std::uint32_t unhealthy_ppm = 250'000;  // more unhealthy nodes: something else is wrong
+  std::uint32_t silent_ppm = 100'000;     // more of the load only remembered: wait
+  std::uint32_t near_ppm = 30'000;        // destinations so close in level: chosen by lot
+
+  // ---- merging ------------------------------------------------------------------------------
+  std::uint32_t cut_ppm = 50'000;        // of a node's fair load: what is worth a cut
+  std::uint32_t merge_ppm = 500'000;     // of that, for both together: load must double
+                                         // before the same cut could be made again
+  milliseconds merge_after{3'600'000};   // since either was cut
+  milliseconds merge_observed{600'000};  // the 10 minute peak must have been seen
+  std::size_t merges_max = 4;            // a plan
+
+  // ---- ownership: joins, drains, weights ----------------------------------------------------
+  std::uint32_t join_below_ppm = 800'000;  // of its fair tokens: being filled from here ...
+  std::uint32_t join_until_ppm = 985'000;  // ... to here
+  std::uint32_t full_ppm = 900'000;        // of capacity or memory: takes nothing more
+
+  // ---- advice -------------------------------------------------------------------------------
+  std::uint32_t advise_ppm = 800'000;     // mean use of capacity: more nodes are needed ...
+  std::uint32_t advise_to_ppm = 650'000;  // ... so many that it falls to this
+};
+
+}  // namespace cleave::balance

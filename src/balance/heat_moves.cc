@@ -1,0 +1,362 @@
+#include "balance/heat_moves.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "balance/pieces.h"
+#include "balance/text.h"
+#include "base/rng.h"
+#include "ring/width.h"
+
+namespace cleave::balance {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+
+std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
+  return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
+}
+
+std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
+  return amount > limit ? amount - limit : 0;
+}
+
+// True while the source, after giving `load`, is not below the destination after taking it.
+bool keeps_order(const BoardNode& source, const BoardNode& destination, std::uint64_t load) {
+  if (load > source.load) return false;
+  return Wide{destination.load + load} * source.fair <= Wide{source.load - load} * destination.fair;
+}
+
+class HeatPlanner {
+ public:
+  HeatPlanner(Board& board, const Calm& calm, const HeatTask& task, Plan& plan)
+      : board_(board),
+        calm_(calm),
+        task_(task),
+        plan_(plan),
+        constants_(board.constants()),
+        rng_(board.input().seed),
+        cuts_left_(task.cuts_left) {}
+
+  void run() {
+    for (const NodeId id : hot_nodes()) help(id);
+  }
+
+ private:
+  // What the tries for one source came to, for the verdict.
+  struct Tries {
+    bool lacked_keys = false;
+    bool lacked_cuts = false;
+    bool dwells = false;  // some of it must stay where it is for now
+    bool pair_rests = false;
+    bool no_memory = false;
+    std::string blocked = {};  // the reason of a target that may take nothing
+  };
+
+  std::vector<NodeId> hot_nodes() const;
+  void help(NodeId id);
+  std::string refusal(const BoardNode& source, Verdict& verdict) const;
+  std::vector<NodeId> targets(const BoardNode& source, Tries& tries);
+  std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target,
+                                     Tries& tries);
+  std::vector<Stretch> stretches(const BoardNode& source, const BoardNode& target,
+                                 Tries& tries) const;
+  Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
+                     const BoardNode& target) const;
+  bool worth_it(const BoardNode& source, const Pieces& pieces) const;
+  PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
+  void explain(const BoardNode& source, const Tries& tries);
+  std::optional<HeavyToken> heaviest_on(NodeId node) const;
+  std::uint64_t keys_left(const BoardNode& source) const;
+  std::uint64_t goal(const BoardNode& node) const {
+    const std::uint32_t bound = static_cast<std::uint32_t>(std::uint64_t{task_.bound_ppm} *
+                                                           constants_.bound_slack_ppm / kMillion);
+    return ppm_of(node.fair, std::max(constants_.fill_ppm, bound));
+  }
+  std::uint64_t excess(const BoardNode& node) const { return above(node.load, goal(node)); }
+  bool urgent(const BoardNode& node) const {
+    return Wide{node.load} * kMillion >= Wide{node.capacity} * constants_.urgent_capacity_ppm;
+  }
+
+  Board& board_;
+  const Calm& calm_;
+  const HeatTask& task_;
+  Plan& plan_;
+  const Constants& constants_;
+  Rng rng_;
+  std::uint32_t cuts_left_;
+  std::uint64_t keys_used_ = 0;
+};
+
+// Worst first.
+std::vector<NodeId> HeatPlanner::hot_nodes() const {
+  std::vector<std::pair<std::uint32_t, NodeId>> hot;
+  for (const BoardNode& each : board_.nodes()) {
+    const bool little = Wide{above(each.load, each.fair)} * kMillion <
+                        Wide{each.capacity} * constants_.calm_capacity_ppm;
+    if (!each.draining && !little && each.level() > task_.stop_ppm) {
+      hot.emplace_back(each.level(), each.id);
+    }
+  }
+  std::ranges::sort(hot, [](const auto& left, const auto& right) {
+    return left.first != right.first ? left.first > right.first : left.second < right.second;
+  });
+  std::vector<NodeId> ids;
+  for (const auto& [level, id] : hot) ids.push_back(id);
+  return ids;
+}
+
+void HeatPlanner::help(NodeId id) {
+  const BoardNode source = board_.node(id);
+  Verdict verdict{.node = id};
+  verdict.text = refusal(source, verdict);
+  if (!verdict.text.empty()) {
+    plan_.verdicts.push_back(verdict);
+    return;
+  }
+  Tries tries;
+  for (const NodeId target : targets(source, tries)) {
+    if (auto move = attempt(source, board_.node(target), tries)) {
+      board_.apply(*move);
+      keys_used_ += move->keys;
+      plan_.moves.push_back(std::move(*move));
+      return;
+    }
+  }
+  explain(source, tries);
+}
+
+// Why nothing is even tried for the node; "" = it is.
+std::string HeatPlanner::refusal(const BoardNode& source, Verdict& verdict) const {
+  const std::string who = "node '" + source.name + "' is at " + times(source.level());
+  if (!source.no_source.empty()) {
+    verdict.why = Why::kVeto;
+    return who + ", but no move may touch it: " + source.no_source;
+  }
+  if (source.moves_out >= constants_.moves_out_max) {
+    verdict.why = Why::kInFlight;
+    return who + " even after its move under way; the next one waits for it";
+  }
+  verdict.until = calm_.rests_until(source.id);
+  if (verdict.until != UnixMillis{}) {
+    verdict.why = Why::kRests;
+    return who + ", but its last moves brought less than " +
+           percent(constants_.helped_ppm, kMillion) + " of what was predicted";
+  }
+  return "";
+}
+
+// Nodes with room, lowest level first; those close to the lowest in random order, so that several
+// planners or a wrong estimate do not all pick the same one.
+std::vector<NodeId> HeatPlanner::targets(const BoardNode& source, Tries& tries) {
+  std::vector<std::pair<std::uint32_t, NodeId>> open;
+  for (const BoardNode& each : board_.nodes()) {
+    if (each.id == source.id) continue;
+    std::string no = each.no_target;
+    if (no.empty() && each.moves_in >= constants_.moves_in_max) no = "it is taking another move";
+    if (no.empty() && each.racks < source.racks) {
+      no = "it has fewer racks, and the piece would lose a failure domain";
+    }
+    if (no.empty() && each.level() >= source.level()) continue;
+    if (no.empty() && calm_.pair_rests_until(source.id, each.id) != UnixMillis{}) {
+      tries.pair_rests = true;
+      continue;
+    }
+    if (no.empty()) {
+      open.emplace_back(each.level(), each.id);
+    } else {
+      tries.blocked = "'" + each.name + "': " + no;
+    }
+  }
+  std::ranges::sort(open);
+  const auto near =
+      std::ranges::upper_bound(open, open.empty() ? 0U : open.front().first + constants_.near_ppm,
+                               {}, [](const auto& each) { return each.first; });
+  for (auto last = near - open.begin(); last > 1; --last) {
+    const auto other = static_cast<std::ptrdiff_t>(rng_.below(static_cast<std::uint64_t>(last)));
+    std::swap(open[static_cast<std::size_t>(last - 1)], open[static_cast<std::size_t>(other)]);
+  }
+  std::vector<NodeId> ids;
+  for (const auto& [level, id] : open) ids.push_back(id);
+  return ids;
+}
+
+std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const BoardNode& target,
+                                                Tries& tries) {
+  const std::vector<Stretch> from = stretches(source, target, tries);
+  const std::uint64_t room = above(ppm_of(target.fair, constants_.fill_ppm), target.load);
+  const Appetite appetite{
+      .load = std::min(excess(source),
+                       static_cast<std::uint64_t>(Wide{room} * kMillion / constants_.unseen_ppm)),
+      .keys_max = keys_left(source),
+      .cuts_max = cuts_left_,
+      .piece_min = std::max<std::uint64_t>(
+          1, std::min(ppm_of(source.fair, constants_.piece_min_ppm), excess(source) / 2)),
+      .heavy_load = ppm_of(source.fair, constants_.heavy_ppm)};
+  Pieces pieces = choose_pieces(from, board_.price_of(source), appetite, constants_);
+  tries.lacked_keys = tries.lacked_keys || pieces.lacked_keys;
+  tries.lacked_cuts = tries.lacked_cuts || pieces.lacked_cuts;
+  while (!pieces.windows.empty() && !keeps_order(source, target, pieces.load)) {
+    pieces.load -= pieces.windows.back().load;
+    pieces.keys -= pieces.windows.back().keys;
+    pieces.windows.pop_back();
+  }
+  if (!worth_it(source, pieces)) pieces = heavy_token(from, source, target);
+  if (!worth_it(source, pieces)) return std::nullopt;
+  PlannedMove move = move_of(source, target, pieces);
+  const std::uint64_t needed = ppm_of(move.bytes, constants_.memory_ppm);
+  if (target.memory_max > 0 && target.memory + needed > target.memory_max) {
+    tries.no_memory = true;
+    return std::nullopt;
+  }
+  for (const Window& each : pieces.windows) cuts_left_ -= std::min(cuts_left_, cuts_of(each));
+  return move;
+}
+
+// What the source could give to the target: its ranges without those in flight, those put there just
+// now, and those that left the target not long ago.
+std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const BoardNode& target,
+                                            Tries& tries) const {
+  std::vector<ring::TokenRange> barred = calm_.left(target.id);
+  barred.insert(barred.end(), calm_.dwelling().begin(), calm_.dwelling().end());
+  const ring::RangeSet stays = ring::normalised(std::move(barred));
+  std::vector<Stretch> result;
+  for (const BoardRange& each : board_.ranges()) {
+    if (each.owner != source.id || each.in_flight) continue;
+    const ring::RangeSet free = ring::difference({each.range}, stays);
+    if (free.size() != 1 || free.front() != each.range) tries.dwells = true;
+    for (const ring::TokenRange& range : free) {
+      result.push_back({.range = range,
+                        .load = board_.load_in(range),
+                        .tokens = board_.tokens_in(range),
+                        .whole_only = each.fresh_cut || calm_.cut_just_now(each.range)});
+    }
+  }
+  return result;
+}
+
+// When no window fits the room: the heaviest token that still leaves the two nodes in order. It
+// lifts the target above the mean, but lowers the peak; the target's lighter load then finds room.
+Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
+                                const BoardNode& target) const {
+  const heat::TokenLoad* best = nullptr;
+  for (const Stretch& stretch : from) {
+    if (stretch.whole_only) continue;
+    for (const heat::TokenLoad& each : stretch.tokens) {
+      if (each.load < ppm_of(source.fair, constants_.heavy_ppm)) continue;
+      if (each.samples < constants_.piece_samples_min) continue;
+      if (!keeps_order(source, target, each.load)) continue;
+      if (best == nullptr || each.load > best->load) best = &each;
+    }
+  }
+  Pieces pieces;
+  if (best == nullptr || cuts_left_ < 2 || keys_left(source) < 1) return pieces;
+  pieces.windows.push_back({.range = {best->token, best->token}, .load = best->load, .keys = 1});
+  pieces.windows.back().boundaries = 2;
+  pieces.load = best->load;
+  pieces.keys = 1;
+  return pieces;
+}
+
+// Large enough against what is too much, and against the time that the scan takes from the source.
+bool HeatPlanner::worth_it(const BoardNode& source, const Pieces& pieces) const {
+  if (pieces.windows.empty()) return false;
+  const std::uint64_t least = std::min(ppm_of(source.fair, constants_.gain_min_ppm),
+                                       ppm_of(excess(source), constants_.gain_excess_ppm));
+  const Wide scan = Wide{source.keys} * constants_.scan_ns_per_key;
+  return pieces.load >= std::max<std::uint64_t>(least, 1) &&
+         Wide{pieces.load} * constants_.worth_seconds >= scan;
+}
+
+PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
+                                 const Pieces& pieces) const {
+  PlannedMove move{.source = source.id, .destination = target.id};
+  std::vector<ring::TokenRange> ranges;
+  for (const Window& each : pieces.windows) ranges.push_back(each.range);
+  move.ranges = ring::normalised(std::move(ranges));
+  move.cause = task_.engaged == Engaged::kSlow ? Cause::kSlow
+               : urgent(source)                ? Cause::kUrgent
+                                               : Cause::kHot;
+  move.load = pieces.load;
+  move.keys = pieces.keys;
+  move.bytes = pieces.keys * source.bytes_per_key;
+  move.source_before = source.load;
+  move.source_after = source.load - pieces.load;
+  move.destination_before = target.load;
+  move.destination_after = target.load + pieces.load;
+  move.reason =
+      std::string(to_string(move.cause)) + ": '" + source.name + "' at " + times(source.level()) +
+      " of its fair load (" + percent(source.load, source.capacity) + " of its capacity) gives " +
+      std::to_string(move.ranges.size()) + " piece(s) with " + percent(move.load, source.load) +
+      " of its load and " + percent(move.keys, source.keys) + " of its keys to '" + target.name +
+      "' at " + times(target.level()) + "; after it " +
+      times(level_ppm(move.source_after, source.fair)) + " and " +
+      times(level_ppm(move.destination_after, target.fair));
+  return move;
+}
+
+std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
+  const bool hurry = task_.engaged == Engaged::kHot && urgent(source);
+  const std::uint64_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
+  const std::uint64_t all = board_.total_keys();
+  const std::uint64_t least = constants_.plan_keys_min;
+  const std::uint64_t plan = std::max(ppm_of(all, constants_.plan_keys_ppm), least) / divisor;
+  const std::uint32_t hour_ppm = hurry ? constants_.urgent_hour_keys_ppm : constants_.hour_keys_ppm;
+  const std::uint64_t hour = std::max(ppm_of(all, hour_ppm), least) / divisor;
+  return std::min(above(plan, keys_used_), above(hour, calm_.keys_last_hour() + keys_used_));
+}
+
+std::optional<HeavyToken> HeatPlanner::heaviest_on(NodeId node) const {
+  const auto found = std::ranges::find(plan_.heavy, node, &HeavyToken::node);
+  return found == plan_.heavy.end() ? std::nullopt : std::optional(*found);
+}
+
+// The likeliest reason why none of the targets could help.
+void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
+  Verdict verdict{.node = source.id};
+  const std::string who = "node '" + source.name + "' is at " + times(source.level());
+  const auto heavy = heaviest_on(source.id);
+  if (heavy && heavy->load >= above(source.load, excess(source) / 2)) {
+    verdict.why = Why::kUnsplittable;
+    verdict.token = heavy->token;
+    verdict.key = heavy->key;
+    verdict.text = who + ", and " + percent(heavy->load, source.load) + " of that is one token (" +
+                   ring::to_string({heavy->token, heavy->token}) +
+                   (heavy->key.empty() ? "" : ", key '" + heavy->key + "'") +
+                   "), which no cut can divide: cache it, or spread it over several keys";
+  } else if (tries.lacked_keys || keys_left(source) == 0) {
+    verdict.why = Why::kBudget;
+    verdict.until = UnixMillis{board_.input().now.value() + 3'600'000};
+    verdict.text = who + ", but the budget of keys is used up: " +
+                   std::to_string(calm_.keys_last_hour() + keys_used_) + " moved in this hour";
+  } else if (tries.lacked_cuts) {
+    verdict.why = Why::kCuts;
+    verdict.text = who + ", but the pool has as many cuts as it may have; merges come first";
+  } else if (tries.no_memory) {
+    verdict.why = Why::kNoTarget;
+    verdict.text = who + ", but the nodes with room for its load lack memory for its keys";
+  } else if (tries.pair_rests) {
+    verdict.why = Why::kRests;
+    verdict.text = who + ", but the last moves to nodes with room were aborted; tried again soon";
+  } else if (tries.dwells) {
+    verdict.why = Why::kDwell;
+    verdict.until = calm_.dwelling_until();
+    verdict.text = who + ", but what could be given was put there only just now";
+  } else if (!tries.blocked.empty()) {
+    verdict.why = Why::kNoTarget;
+    verdict.text = who + ", but nobody with room may take anything, such as " + tries.blocked;
+  } else {
+    verdict.text = who + ", but no piece of it would help enough to be worth a move";
+  }
+  plan_.verdicts.push_back(verdict);
+}
+
+}  // namespace
+
+void plan_heat(Board& board, const Calm& calm, const HeatTask& task, Plan& plan) {
+  HeatPlanner(board, calm, task, plan).run();
+}
+
+}  // namespace cleave::balance

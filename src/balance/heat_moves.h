@@ -1,0 +1,25 @@
+// Moves that level load: from nodes above their goal to nodes with room.
+//
+// For the files of this folder. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "balance/board.h"
+#include "balance/calm.h"
+#include "balance/plan.h"
+#include "balance/trigger.h"
+
+namespace cleave::balance {
+
+struct HeatTask {
+  Engaged engaged = Engaged::kIdle;
+  std::uint32_t stop_ppm = 0;  // nodes above it are worked on
+  std::uint32_t bound_ppm = 0;
+  std::uint32_t cuts_left = 0;  // that the document may grow by
+};
+
+// Adds moves (carried out on the board too) and verdicts. Requires: engaged is not kIdle.
+void plan_heat(Board& board, const Calm& calm, const HeatTask& task, Plan& plan);
+
+}  // namespace cleave::balance

@@ -1,0 +1,65 @@
+// What the planner is told. Plain values; the order of `nodes` and `history` does not matter.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balance/constants.h"
+#include "balance/trigger.h"
+#include "base/clock.h"
+#include "base/ids.h"
+#include "heat/picture.h"
+#include "ring/view.h"
+
+namespace cleave::balance {
+
+// One core kept busy: capacity of a node of weight 1 unless it is told otherwise.
+inline constexpr std::uint64_t kCore = 1'000'000'000;
+
+// What is known of a node beside the ring document (which has its weight, state and racks).
+struct NodeFacts {
+  NodeId id = {};
+  std::uint64_t capacity = 0;  // nanoseconds of server time a second; 0 = weight x kCore
+  std::uint64_t keys = 0;
+  std::uint64_t bytes_per_key = 0;  // with the server's own overhead
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_max = 0;  // 0 = no limit
+  bool healthy = true;
+  bool joining = false;                  // known, but not yet ready to take anything
+  bool unattributed_writes = false;      // somebody writes to it past the routers
+  std::vector<std::string> vetoes = {};  // further reasons why no move may touch it
+};
+
+// A move that is over.
+struct PastMove {
+  std::vector<ring::TokenRange> ranges = {};
+  NodeId source = {};
+  NodeId destination = {};
+  UnixMillis ended = {};
+  bool committed = true;  // else it was aborted
+  bool ordered = false;   // by a person (or a drain, a join, ...): outside of the key budget
+  std::uint64_t keys = 0;
+  std::uint64_t predicted_gain = 0;             // load that the source was to lose
+  std::optional<std::uint64_t> real_gain = {};  // once it was measured, a minute later
+};
+
+// What a person has ordered beyond what the document says.
+struct Orders {
+  bool flatten = false;  // take every cut back
+};
+
+struct Input {
+  ring::RingSnapshot view;
+  heat::Picture picture;  // of this view's epoch
+  std::vector<NodeFacts> nodes = {};
+  std::vector<PastMove> history = {};  // at least of the last day
+  Trigger trigger = {};                // as the plan before returned it
+  Orders orders = {};
+  Constants constants = {};
+  UnixMillis now = {};
+  std::uint64_t seed = 0;  // for choices among equals
+};
+
+}  // namespace cleave::balance

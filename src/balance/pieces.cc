@@ -1,0 +1,145 @@
+#include "balance/pieces.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+namespace cleave::balance {
+namespace {
+
+constexpr std::size_t kWholeRangesMax = 64;  // of one move, when windows do not help
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
+  return static_cast<std::uint64_t>(Wide{amount} * ppm / 1'000'000);
+}
+
+class Chooser {
+ public:
+  Chooser(std::vector<Stretch> stretches, const Price& price, const Appetite& appetite,
+          const Constants& constants)
+      : stretches_(std::move(stretches)),
+        price_(price),
+        appetite_(appetite),
+        constants_(constants),
+        keys_left_(appetite.keys_max),
+        cuts_left_(appetite.cuts_max) {}
+
+  Pieces run() {
+    while (result_.windows.size() < constants_.pieces_max && wanted() >= appetite_.piece_min) {
+      if (!take_window()) break;
+    }
+    if (wanted() >= appetite_.piece_min) take_whole_ranges();
+    return std::move(result_);
+  }
+
+ private:
+  std::uint64_t wanted() const { return appetite_.load - std::min(appetite_.load, result_.load); }
+
+  WindowLimits limits(std::uint64_t load_min) const {
+    return {.load_min = load_min,
+            .load_max = ppm_of(wanted(), constants_.piece_over_ppm),
+            .keys_max = keys_left_,
+            .keys_min = constants_.piece_keys_min,
+            .heavy_load = appetite_.heavy_load,
+            .samples_min = constants_.piece_samples_min,
+            .few_cuts_ppm = constants_.few_cuts_ppm};
+  }
+
+  // First something that is a good part of what is wanted, so that few pieces do; else anything
+  // that is worth a cut.
+  bool take_window() {
+    if (cuts_left_ < 2) {
+      result_.lacked_cuts = true;
+      return false;
+    }
+    const std::uint64_t large = std::max(appetite_.piece_min, wanted() / 4);
+    for (const std::uint64_t load_min : {large, appetite_.piece_min}) {
+      if (const auto best = densest(limits(load_min))) {
+        take(best->first, best->second);
+        return true;
+      }
+    }
+    WindowLimits unlimited = limits(appetite_.piece_min);
+    unlimited.keys_max = kNoLimit;
+    result_.lacked_keys = densest(unlimited).has_value();
+    return false;
+  }
+
+  std::optional<std::pair<std::size_t, Window>> densest(const WindowLimits& limits) const {
+    std::optional<std::pair<std::size_t, Window>> best;
+    for (std::size_t at = 0; at < stretches_.size(); ++at) {
+      if (stretches_[at].load < limits.load_min) continue;
+      const auto window = densest_window(stretches_[at], price_, limits);
+      if (window && (!best || window->denser_than(best->second))) best.emplace(at, *window);
+    }
+    return best;
+  }
+
+  void take(std::size_t at, const Window& window) {
+    result_.windows.push_back(window);
+    result_.load += window.load;
+    result_.keys += window.keys;
+    keys_left_ -= std::min(keys_left_, window.keys);
+    cuts_left_ -= std::min(cuts_left_, cuts_of(window));
+    const Stretch from = stretches_[at];
+    stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at));
+    if (from.range.last > window.range.last) {
+      add_rest(from, {Token{window.range.last.value() + 1}, from.range.last});
+    }
+    if (from.range.first < window.range.first) {
+      add_rest(from, {from.range.first, Token{window.range.first.value() - 1}});
+    }
+  }
+
+  void add_rest(const Stretch& from, const ring::TokenRange& range) {
+    const auto begin =
+        std::ranges::lower_bound(from.tokens, range.first, {}, &heat::TokenLoad::token);
+    const auto end = std::ranges::upper_bound(from.tokens, range.last, {}, &heat::TokenLoad::token);
+    Stretch rest{.range = range, .tokens = {begin, end}, .whole_only = from.whole_only};
+    for (const heat::TokenLoad& each : rest.tokens) rest.load += each.load;
+    stretches_.push_back(rest);
+  }
+
+  void take_whole_ranges() {
+    std::ranges::sort(stretches_, [&](const Stretch& left, const Stretch& right) {
+      const Wide left_density = Wide{left.load} * (price_.keys_in(right.range) + 1);
+      const Wide right_density = Wide{right.load} * (price_.keys_in(left.range) + 1);
+      return left_density != right_density ? left_density > right_density
+                                           : left.range.first < right.range.first;
+    });
+    for (const Stretch& each : stretches_) {
+      if (result_.windows.size() >= kWholeRangesMax || cuts_left_ == 0) break;
+      if (each.load == 0 || each.load > wanted()) continue;
+      Window whole{.range = each.range, .load = each.load, .keys = price_.keys_in(each.range)};
+      if (whole.keys > keys_left_) {
+        result_.lacked_keys = true;
+        continue;
+      }
+      whole.cost = whole.keys * price_.bytes_per_key + price_.piece_bytes;
+      result_.windows.push_back(whole);
+      result_.load += whole.load;
+      result_.keys += whole.keys;
+      keys_left_ -= whole.keys;
+      --cuts_left_;
+    }
+  }
+
+  std::vector<Stretch> stretches_;
+  const Price& price_;
+  const Appetite& appetite_;
+  const Constants& constants_;
+  std::uint64_t keys_left_;
+  std::uint32_t cuts_left_;
+  Pieces result_;
+};
+
+}  // namespace
+
+Pieces choose_pieces(std::vector<Stretch> stretches, const Price& price, const Appetite& appetite,
+                     const Constants& constants) {
+  return Chooser(std::move(stretches), price, appetite, constants).run();
+}
+
+}  // namespace cleave::balance

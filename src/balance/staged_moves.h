@@ -1,0 +1,18 @@
+// Moves that bring ownership where a person's order wants it: away from draining nodes, to nodes
+// with less than their share of the ring (a join, a raised weight), and, for `flatten`, every cut
+// back to the base. They do not count against the key budget; one move a node at a time holds.
+//
+// For the files of this folder. Pure.
+#pragma once
+
+#include "balance/board.h"
+#include "balance/calm.h"
+#include "balance/plan.h"
+
+namespace cleave::balance {
+
+void plan_drains(Board& board, Plan& plan);
+void plan_joins(Board& board, const Calm& calm, Plan& plan);
+void plan_flatten(Board& board, Plan& plan);
+
+}  // namespace cleave::balance

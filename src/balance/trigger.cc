@@ -1,0 +1,93 @@
+#include "balance/trigger.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "base/wide.h"
+
+namespace cleave::balance {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+
+bool reaches(std::uint64_t load, std::uint64_t of, std::uint32_t ppm) {
+  return Wide{load} * kMillion >= Wide{of} * ppm;
+}
+
+bool above_by(std::uint64_t load, std::uint64_t fair, std::uint64_t capacity, std::uint32_t ppm) {
+  return load > fair && reaches(load - fair, capacity, ppm);
+}
+
+bool hot_now(const Level& level, const Constants& constants) {
+  return level.load.tick > 0 && reaches(level.load.tick, level.fair.tick, constants.hot_ppm) &&
+         above_by(level.load.tick, level.fair.tick, level.capacity, constants.hot_capacity_ppm);
+}
+
+bool warm_now(const Level& level, const Constants& constants) {
+  return level.load.slow > 0 && reaches(level.load.slow, level.fair.slow, constants.slow_ppm) &&
+         above_by(level.load.slow, level.fair.slow, level.capacity, constants.slow_capacity_ppm);
+}
+
+NodeTrigger next_of(const NodeTrigger& before, const Level& level, const Constants& constants,
+                    UnixMillis now) {
+  NodeTrigger next = before;
+  const std::uint32_t history =
+      (std::uint32_t{before.hot_ticks} << 1U) | (hot_now(level, constants) ? 1U : 0U);
+  next.hot_ticks = static_cast<std::uint8_t>(history & ((1U << constants.hot_ticks_of) - 1U));
+  if (!warm_now(level, constants)) {
+    next.warm_since = UnixMillis{};
+  } else if (before.warm_since == UnixMillis{}) {
+    next.warm_since = now;
+  }
+  return next;
+}
+
+}  // namespace
+
+std::uint32_t level_ppm(std::uint64_t load, std::uint64_t fair) {
+  if (load == 0) return 0;
+  if (fair == 0) return 0xFFFFFFFFU;
+  return static_cast<std::uint32_t>(std::min(Wide{load} * kMillion / fair, Wide{0xFFFFFFFFU}));
+}
+
+bool urgent(const Level& level, const Constants& constants) {
+  return reaches(level.load.mean, level.capacity, constants.urgent_capacity_ppm) &&
+         reaches(level.load.mean, level.fair.mean, constants.stop_ppm);
+}
+
+bool above_stop(const Level& level, std::uint32_t stop_ppm, const Constants& constants) {
+  return level_ppm(level.load.mean, level.fair.mean) > stop_ppm &&
+         above_by(level.load.mean, level.fair.mean, level.capacity, constants.calm_capacity_ppm);
+}
+
+Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::uint32_t stop_ppm,
+                     const Constants& constants, UnixMillis now) {
+  CHECK(constants.hot_ticks_of >= 1 && constants.hot_ticks_of <= 8);
+  Trigger next;
+  bool hot = false;
+  bool slow = false;
+  bool work_left = false;
+  for (const Level& level : levels) {
+    const auto known = std::ranges::find(before.nodes, level.node, &NodeTrigger::node);
+    NodeTrigger node = known == before.nodes.end() ? NodeTrigger{.node = level.node} : *known;
+    node = next_of(node, level, constants, now);
+    const auto ticks = static_cast<std::uint32_t>(std::popcount(node.hot_ticks));
+    const bool lasting = ticks >= constants.hot_ticks &&
+                         reaches(level.load.mean, level.fair.mean, constants.hot_mean_ppm);
+    const bool warm_for_long =
+        node.warm_since != UnixMillis{} &&
+        now.value() - node.warm_since.value() >= constants.slow_after.count();
+    hot = hot || lasting || urgent(level, constants);
+    slow = slow || warm_for_long;
+    work_left = work_left || above_stop(level, stop_ppm, constants);
+    next.nodes.push_back(node);
+  }
+  if (!work_left) return next;
+  next.engaged = before.engaged;
+  if (slow) next.engaged = std::max(next.engaged, Engaged::kSlow);
+  if (hot) next.engaged = Engaged::kHot;
+  return next;
+}
+
+}  // namespace cleave::balance

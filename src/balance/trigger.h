@@ -1,0 +1,64 @@
+// When to act: from levels of load to "work now", with memory, so that no single spike acts and work
+// that has begun goes on to its goal (hysteresis).
+//
+//            3 of 5 ticks hot, or almost full                  five minutes a little high
+//   kIdle ------------------------------------> kHot   kIdle ----------------------------> kSlow
+//     ^------ nobody above the stop level -------'       ^--- nobody above the stop level ---'
+//
+// Pure. Threads: values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/constants.h"
+#include "base/clock.h"
+#include "base/ids.h"
+#include "heat/picture.h"
+
+namespace cleave::balance {
+
+enum class Engaged : std::uint8_t { kIdle, kSlow, kHot };
+
+// What is remembered of one node.
+struct NodeTrigger {
+  NodeId node = {};
+  std::uint8_t hot_ticks = 0;  // one bit a tick, newest lowest
+  UnixMillis warm_since = {};  // a little high since; 0 = is not
+  bool filling = false;        // has less than its share of the ring and is being given it
+
+  friend bool operator==(const NodeTrigger&, const NodeTrigger&) = default;
+};
+
+// The planner's only memory; passed in and returned. Fresh = default.
+struct Trigger {
+  Engaged engaged = Engaged::kIdle;
+  std::vector<NodeTrigger> nodes = {};  // sorted by node
+
+  friend bool operator==(const Trigger&, const Trigger&) = default;
+};
+
+// One node at this tick.
+struct Level {
+  NodeId node = {};
+  heat::Load load = {};  // as it is
+  heat::Load fair = {};  // its share of everybody's load, by capacity
+  std::uint64_t capacity = 0;
+};
+
+// How much of its fair load a node carries, in millionths. 0 where nobody has load.
+std::uint32_t level_ppm(std::uint64_t load, std::uint64_t fair);
+
+// Almost at its capacity and above the stop level, so that somebody else has room.
+bool urgent(const Level& level, const Constants& constants);
+
+// Above the stop level: to be worked on while engaged. `stop_ppm` is the larger of
+// constants.stop_ppm and what the bound asks for.
+bool above_stop(const Level& level, std::uint32_t stop_ppm, const Constants& constants);
+
+// The next state. To be called once a tick (two seconds). Levels sorted by node.
+Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::uint32_t stop_ppm,
+                     const Constants& constants, UnixMillis now);
+
+}  // namespace cleave::balance
