@@ -19,21 +19,13 @@ void abort_unfinished(Document& document) {
 void keep_owners(const Document& before, Document& after, const std::string& reason,
                  UnixMillis now) {
   // Tokens under a cut have the same owner in both, so no change touches an existing cut.
-  std::vector<Cut> kept;
   for (const Change& change : differences(owners(before), owners(after))) {
-    const bool joins = !kept.empty() && kept.back().node == change.from &&
-                       kept.back().range.last.value() + 1 == change.range.first.value();
-    if (joins) {
-      kept.back().range.last = change.range.last;
-    } else {
-      kept.push_back({.range = change.range,
-                      .node = change.from,
-                      .reason = reason,
-                      .created = now,
-                      .pinned_until = {}});
-    }
+    after.cuts.push_back({.range = change.range,
+                          .node = change.from,
+                          .reason = reason,
+                          .created = now,
+                          .pinned_until = {}});
   }
-  after.cuts.insert(after.cuts.end(), kept.begin(), kept.end());
   std::ranges::sort(after.cuts, {}, &Cut::range);
 }
 

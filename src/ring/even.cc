@@ -1,41 +1,13 @@
 #include "ring/even.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/check.h"
+#include "ring/shares.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
 namespace {
-
-struct Share {
-  NodeId node;
-  Wide wanted;
-  Wide owned;
-
-  Wide excess() const { return owned > wanted ? owned - wanted : 0; }
-  Wide deficit() const { return wanted > owned ? wanted - owned : 0; }
-  bool even() const { return excess() + deficit() <= wanted / 1'000 * kEvenPerMille; }
-};
-
-std::vector<Share> shares_of(std::span<const Node> nodes, std::span<const Arc> base) {
-  std::vector<Share> shares;
-  std::uint64_t weights = 0;
-  for (const Node& node : nodes) {
-    if (node.state == NodeState::kActive) weights += node.weight;
-  }
-  for (const Node& node : nodes) {
-    if (node.state != NodeState::kActive) continue;
-    shares.push_back({.node = node.id, .wanted = kAllTokens / weights * node.weight, .owned = 0});
-  }
-  for (const Arc& arc : base) {
-    const auto share = std::ranges::find(shares, arc.node, &Share::node);
-    CHECK(share != shares.end());
-    share->owned += width(arc.range);
-  }
-  return shares;
-}
 
 // The largest arc of the node that is still as the base has it; its front is cut off.
 Arc& largest_arc(std::vector<Arc>& arcs, NodeId node) {
@@ -66,7 +38,8 @@ std::vector<Cut> even_cuts(std::span<const Node> nodes, std::span<const Arc> bas
   std::vector<Arc> arcs(base.begin(), base.end());
   std::vector<Share> shares = shares_of(nodes, base);
   std::vector<Cut> cuts;
-  while (std::ranges::any_of(shares, [](const Share& share) { return !share.even(); })) {
+  while (
+      std::ranges::any_of(shares, [](const Share& share) { return !share.even(kEvenPerMille); })) {
     Share& giver = *std::ranges::max_element(shares, {}, &Share::excess);
     Share& taker = *std::ranges::max_element(shares, {}, &Share::deficit);
     const Wide amount = std::min(giver.excess(), taker.deficit());

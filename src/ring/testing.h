@@ -90,8 +90,9 @@ inline Token any_token(Rng& rng, const RingView& view) {
   }
 }
 
-// All or a part of the range.
+// All or a part of the range, sometimes a single token.
 inline TokenRange any_part(Rng& rng, TokenRange range) {
+  if (rng.chance(1, 8)) return {range.first, range.first};
   const std::uint64_t span = range.last.value() - range.first.value();
   const std::uint64_t from = rng.chance(1, 2) ? 0 : rng.below(span / 2 + 1);
   const std::uint64_t cut_off = rng.chance(1, 2) ? 0 : rng.below(span / 2 + 1);

@@ -1,0 +1,68 @@
+// What the tests of the edits share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ring/edits.h"
+#include "ring/testing.h"
+
+namespace cleave::ring::testing {
+
+inline constexpr TokenRange kAll{kFirstToken, kLastToken};
+
+inline void expect_conflict(const Result<Document>& result, const std::string& says) {
+  ASSERT_FALSE(result) << "should have failed: " << says;
+  EXPECT_EQ(result.error().code, Code::kConflict);
+  EXPECT_NE(result.error().message.find(says), std::string::npos) << result.error().message;
+}
+
+inline void expect_invalid(const Result<Document>& result, const std::string& says) {
+  ASSERT_FALSE(result) << "should have failed: " << says;
+  EXPECT_EQ(result.error().code, Code::kInvalid);
+  EXPECT_NE(result.error().message.find(says), std::string::npos) << result.error().message;
+}
+
+// The value of an edit that must succeed.
+inline Document must(const Result<Document>& result) {
+  EXPECT_TRUE(result) << result.error().message;
+  return result ? *result : Document{};
+}
+
+// Nodes a and b, routers r1 and r2, and the ends of a move that is possible.
+class Edits : public ::testing::Test {
+ protected:
+  Edits() {
+    document_ = must(join(must(join(make_document({1, 1}), SessionId{"r1"})), SessionId{"r2"}));
+    const auto view = view_of(document_);
+    for (const Entry& entry : view->entries()) {
+      if (entry.node == NodeId{1} && entry.cut == kNone) range_ = entry.range;
+    }
+  }
+
+  MoveRequest request() const {
+    return {.ranges = {range_},
+            .source = NodeId{1},
+            .destination = NodeId{2},
+            .reason = "hot",
+            .now = UnixMillis{5'000}};
+  }
+
+  Document copying() const { return must(begin_move(document_, request())); }
+
+  static Document fenced(const Document& document) {
+    const Move& move = document.moves.back();
+    return must(fence_move(document, move.id, move.phase_epoch));
+  }
+
+  static Document committed(const Document& document) {
+    const Move& move = document.moves.back();
+    return must(commit_move(document, move.id, move.phase_epoch, UnixMillis{6'000}));
+  }
+
+  Document document_;
+  TokenRange range_;
+};
+
+}  // namespace cleave::ring::testing

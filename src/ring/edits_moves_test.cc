@@ -1,0 +1,140 @@
+// The life of a move, by example. Laws that hold for all edits: edits_property_test.cc.
+#include <gtest/gtest.h>
+
+#include "ring/edits.h"
+#include "ring/edits_fixture.h"
+
+namespace cleave::ring {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): this file's whole vocabulary
+
+TEST_F(Edits, AMoveIsNamedByItsEpoch) {
+  const Document next = copying();
+  const Move expected{.id = MoveId{next.epoch.value()},
+                      .ranges = {range_},
+                      .source = NodeId{1},
+                      .destination = NodeId{2},
+                      .phase = Phase::kCopying,
+                      .phase_epoch = next.epoch,
+                      .reason = "hot",
+                      .started = UnixMillis{5'000}};
+  EXPECT_EQ(next.moves, std::vector{expected});
+}
+
+TEST_F(Edits, BeginRefusesWhatCanNeverBe) {
+  MoveRequest none = request();
+  none.ranges.clear();
+  expect_invalid(begin_move(document_, none), "no range");
+  MoveRequest backwards = request();
+  backwards.ranges = {{Token{2}, Token{1}}};
+  expect_invalid(begin_move(document_, backwards), "ends before it begins");
+  MoveRequest nowhere = request();
+  nowhere.destination = nowhere.source;
+  expect_invalid(begin_move(document_, nowhere), "the same node");
+}
+
+TEST_F(Edits, BeginRefusesWhatIsNotSoNow) {
+  expect_conflict(begin_move(must(set_frozen(document_, true)), request()), "frozen");
+  expect_conflict(begin_move(copying(), request()), "holds some of the tokens");
+  expect_conflict(begin_move(must(drain_node(document_, NodeId{2}, {})), request()), "draining");
+  MoveRequest unknown = request();
+  unknown.destination = NodeId{7};
+  expect_conflict(begin_move(document_, unknown), "node 7 is unknown");
+  MoveRequest not_owned = request();
+  not_owned.ranges = {kAll};
+  expect_conflict(begin_move(document_, not_owned), "node 'a' does not own all");
+}
+
+// Rule 21: until the source is cleaned, its leftovers could be taken for fresh keys.
+TEST_F(Edits, NoMoveTouchesARangeThatIsBeingCleaned) {
+  MoveRequest back = request();
+  std::swap(back.source, back.destination);
+  expect_conflict(begin_move(committed(fenced(copying())), back), "holds some of the tokens");
+}
+
+TEST_F(Edits, ADrainingSourceIsWelcome) {
+  EXPECT_TRUE(begin_move(must(drain_node(document_, NodeId{1}, {})), request()));
+}
+
+TEST_F(Edits, PhasesFollowEachOther) {
+  const Document fence = fenced(copying());
+  EXPECT_EQ(fence.moves[0].phase, Phase::kFenced);
+  EXPECT_EQ(fence.moves[0].phase_epoch, fence.epoch);
+  EXPECT_EQ(view_of(fence)->owner(range_.first), NodeId{1});
+  const Document clean = committed(fence);
+  EXPECT_EQ(clean.moves[0].phase, Phase::kClean);
+  EXPECT_EQ(clean.moves[0].phase_epoch, clean.epoch);
+  EXPECT_EQ(view_of(clean)->owner(range_.first), NodeId{2});
+  EXPECT_NE(view_of(clean)->move_at(range_.first), nullptr);
+  EXPECT_TRUE(
+      must(finish_move(clean, clean.moves[0].id, clean.moves[0].phase_epoch)).moves.empty());
+}
+
+TEST_F(Edits, OrdersCountOnlyInTheirPhaseEpoch) {
+  const Document fence = fenced(copying());
+  const MoveId id = fence.moves[0].id;
+  const Epoch copying_epoch{id.value()};
+  const Epoch later{fence.epoch.value() + 1};
+  for (const Epoch wrong : {copying_epoch, later}) {
+    expect_conflict(commit_move(fence, id, wrong, {}), "is in phase epoch");
+    expect_conflict(abort_move(fence, id, wrong), "is in phase epoch");
+  }
+  expect_conflict(fence_move(copying(), id, later), "is in phase epoch");
+  const Document clean = committed(fence);
+  expect_conflict(finish_move(clean, id, fence.epoch), "is in phase epoch");
+  expect_conflict(abort_move(document_, id, copying_epoch), "is gone");
+}
+
+TEST_F(Edits, PhasesAreNotSkippedOrRepeated) {
+  const Document copy = copying();
+  const MoveId id = copy.moves[0].id;
+  expect_conflict(commit_move(copy, id, copy.epoch, {}), "is copying, not fenced");
+  expect_conflict(finish_move(copy, id, copy.epoch), "is copying, not clean");
+  const Document fence = fenced(copy);
+  expect_conflict(fence_move(fence, id, fence.epoch), "is fenced, not copying");
+  const Document clean = committed(fence);
+  expect_conflict(commit_move(clean, id, clean.epoch, {}), "is clean, not fenced");
+  expect_conflict(abort_move(clean, id, clean.epoch), "is committed");
+}
+
+TEST_F(Edits, AbortLeavesTheSourceInPlace) {
+  const Document copy = copying();
+  const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.epoch));
+  EXPECT_TRUE(aborted.moves.empty());
+  EXPECT_EQ(aborted.cuts, document_.cuts);
+}
+
+TEST_F(Edits, CommitMakesACutWithTheMovesReason) {
+  const Document clean = committed(fenced(copying()));
+  const Cut expected{range_, NodeId{2}, "hot", UnixMillis{6'000}, {}};
+  EXPECT_NE(std::ranges::find(clean.cuts, expected), clean.cuts.end());
+  EXPECT_EQ(clean.cuts.size(), document_.cuts.size() + 1);
+}
+
+TEST_F(Edits, CommitWhereTheBaseAgreesTakesTheCutAway) {
+  Document there = committed(fenced(copying()));
+  there = must(finish_move(there, there.moves[0].id, there.moves[0].phase_epoch));
+  MoveRequest back = request();
+  std::swap(back.source, back.destination);
+  const Document again = committed(fenced(must(begin_move(there, back))));
+  EXPECT_EQ(again.cuts, document_.cuts);
+}
+
+TEST_F(Edits, CommitTrimsACutAndKeepsTheRestOfIt) {
+  const Cut pinned{range_, NodeId{1}, "known event", UnixMillis{1}, UnixMillis{9'000}};
+  const Document cut = must(lay_cut(document_, pinned));
+  MoveRequest middle = request();
+  middle.ranges = {{Token{range_.first.value() + 10}, Token{range_.first.value() + 20}}};
+  const Document clean = committed(fenced(must(begin_move(cut, middle))));
+  Cut left = pinned;
+  left.range.last = Token{range_.first.value() + 9};
+  Cut right = pinned;
+  right.range.first = Token{range_.first.value() + 21};
+  EXPECT_NE(std::ranges::find(clean.cuts, left), clean.cuts.end());
+  EXPECT_NE(std::ranges::find(clean.cuts, right), clean.cuts.end());
+  EXPECT_EQ(clean.cuts.size(), cut.cuts.size() + 2);
+}
+
+}  // namespace
+}  // namespace cleave::ring

@@ -1,0 +1,67 @@
+// Creation, sessions, leader and switches, by example. Laws that hold for all edits: edits_property_test.cc.
+#include <gtest/gtest.h>
+
+#include "ring/edits.h"
+#include "ring/edits_fixture.h"
+
+namespace cleave::ring {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): this file's whole vocabulary
+
+TEST(Create, GivesIdsInOrderAndEpochOne) {
+  const Document document = make_document({1, 3});
+  EXPECT_EQ(document.epoch, Epoch{1});
+  EXPECT_EQ(document.nodes[0].id, NodeId{1});
+  EXPECT_EQ(document.nodes[1].id, NodeId{2});
+  EXPECT_EQ(document.next_node, NodeId{3});
+  EXPECT_EQ(document.mark, "m1");
+  EXPECT_TRUE(validate(document));
+}
+
+TEST(Create, RefusesAnImpossiblePool) {
+  expect_invalid(create({}), "pool ''");
+  expect_invalid(create({.pool = "p", .mark = "m", .nodes = {}, .now = {}}), "no active node");
+  expect_invalid(create({.pool = "p", .mark = "m", .nodes = {make_node("a", 0)}, .now = {}}),
+                 "weight 0");
+}
+
+TEST_F(Edits, ASessionJoinsOnce) {
+  EXPECT_EQ(document_.routers, (std::vector{SessionId{"r1"}, SessionId{"r2"}}));
+  expect_conflict(join(document_, SessionId{"r1"}), "'r1' is there already");
+  expect_invalid(join(document_, SessionId{""}), "session ''");
+}
+
+TEST_F(Edits, RemovingARouterAbortsUnfinishedMoves) {
+  const Document next = must(remove_router(fenced(copying()), SessionId{"r1"}));
+  EXPECT_TRUE(next.moves.empty());
+  EXPECT_FALSE(has_router(next, SessionId{"r1"}));
+  const Document clean = must(remove_router(committed(fenced(copying())), SessionId{"r1"}));
+  EXPECT_EQ(clean.moves.size(), 1U);  // past its commit: finished, not aborted
+  expect_conflict(remove_router(document_, SessionId{"r9"}), "no session 'r9'");
+}
+
+TEST_F(Edits, ARemovedLeaderLeadsNoMoreButItsTermStays) {
+  const Document led = must(lead(document_, SessionId{"r1"}));
+  const Document next = must(remove_router(led, SessionId{"r1"}));
+  EXPECT_EQ(next.leader, (Leader{SessionId{""}, Term{1}}));
+  EXPECT_EQ(must(remove_router(led, SessionId{"r2"})).leader, led.leader);
+}
+
+TEST_F(Edits, ANewLeaderHasTheNextTermAndAbortsUnfinishedMoves) {
+  const Document first = must(lead(document_, SessionId{"r1"}));
+  EXPECT_EQ(first.leader, (Leader{SessionId{"r1"}, Term{1}}));
+  const Document second = must(lead(copying(), SessionId{"r2"}));
+  EXPECT_TRUE(second.moves.empty());
+  EXPECT_EQ(must(lead(committed(fenced(copying())), SessionId{"r1"})).moves.size(), 1U);
+  expect_conflict(lead(document_, SessionId{"r9"}), "no session 'r9'");
+}
+
+TEST_F(Edits, SwitchesAreSet) {
+  EXPECT_TRUE(must(set_frozen(document_, true)).frozen);
+  EXPECT_FALSE(must(set_frozen(document_, false)).frozen);
+  EXPECT_EQ(must(set_mode(document_, Mode::kObserve)).mode, Mode::kObserve);
+}
+
+}  // namespace
+}  // namespace cleave::ring
