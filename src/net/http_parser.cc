@@ -1,0 +1,196 @@
+#include "net/http_parser.h"
+
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <optional>
+
+#include "base/check.h"
+
+namespace cleave::net {
+namespace {
+
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+std::string to_text(boost::beast::string_view view) { return {view.data(), view.size()}; }
+
+template <class Message>
+HttpHeaders headers_of(const Message& message) {
+  HttpHeaders headers;
+  for (const auto& field : message) {
+    std::string name = to_text(field.name_string());
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    headers.emplace_back(std::move(name), to_text(field.value()));
+  }
+  return headers;
+}
+
+std::optional<std::uint8_t> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+enum class Plus : std::uint8_t { kIsPlus, kIsSpace };
+
+std::optional<std::string> percent_decode(std::string_view text, Plus plus) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus == Plus::kIsSpace) {
+      decoded += ' ';
+    } else if (text[i] != '%') {
+      decoded += text[i];
+    } else {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const auto high = hex_digit(text[i + 1]);
+      const auto low = hex_digit(text[i + 2]);
+      if (!high || !low) return std::nullopt;
+      decoded += static_cast<char>(*high * 16 + *low);
+      i += 2;
+    }
+  }
+  return decoded;
+}
+
+}  // namespace
+
+Result<HttpTarget> parse_target(std::string_view target) {
+  const std::string where = "target '" + std::string(target) + "'";
+  if (!target.starts_with('/')) return fail(Code::kInvalid, where + ": want a path from '/'");
+  target = target.substr(0, target.find('#'));
+  const std::size_t mark = target.find('?');
+  HttpTarget parsed;
+  const auto path = percent_decode(target.substr(0, mark), Plus::kIsPlus);
+  if (!path) return fail(Code::kInvalid, where + ": '%' wants two hexadecimal digits");
+  parsed.path = *path;
+  std::string_view rest = mark == std::string_view::npos ? "" : target.substr(mark + 1);
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+    if (pair.empty()) continue;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const auto key = percent_decode(pair.substr(0, equals), Plus::kIsSpace);
+    const auto value =
+        percent_decode(pair.substr(std::min(equals + 1, pair.size())), Plus::kIsSpace);
+    if (!key || !value) return fail(Code::kInvalid, where + ": '%' wants two hexadecimal digits");
+    if (!parsed.query.emplace(*key, *value).second)
+      return fail(Code::kInvalid, where + ": parameter '" + *key + "' is given twice");
+  }
+  return parsed;
+}
+
+std::string reason_phrase(int status) {
+  return to_text(http::obsolete_reason(http::int_to_status(static_cast<unsigned>(status))));
+}
+
+class HttpParser::Impl {
+ public:
+  Impl(Kind kind, Limits limits) {
+    if (kind == Kind::kRequest) {
+      prepare(request_.emplace(), limits);
+    } else {
+      prepare(response_.emplace(), limits);
+      response_->skip(kind == Kind::kResponseToHead);  // a length, but no body
+    }
+  }
+
+  State feed(std::string& input) {
+    return request_ ? feed_to(*request_, input) : feed_to(*response_, input);
+  }
+
+  State end() {
+    error_code failed = http::make_error_code(http::error::end_of_stream);
+    if (request_ && request_->got_some()) request_->put_eof(failed);
+    if (response_ && response_->got_some()) response_->put_eof(failed);
+    if (!failed && is_done()) return State::kDone;
+    return give_up(failed ? failed : http::make_error_code(http::error::partial_message));
+  }
+
+  bool is_done() const { return request_ ? request_->is_done() : response_->is_done(); }
+
+  State give_up(const error_code& failed) {
+    error_ = failed.message();
+    status_ = 400;
+    if (failed == http::error::body_limit) status_ = 413;
+    if (failed == http::error::header_limit) status_ = 431;
+    return State::kFailed;
+  }
+
+  std::optional<http::request_parser<http::string_body>> request_;
+  std::optional<http::response_parser<http::string_body>> response_;
+  bool continue_asked_ = false;
+  int status_ = 400;
+  std::string error_;
+
+ private:
+  template <class Parser>
+  static void prepare(Parser& parser, Limits limits) {
+    parser.eager(true);  // the body in the same call as the header
+    parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes_max));
+    parser.body_limit(limits.body_bytes_max);
+  }
+
+  template <class Parser>
+  State feed_to(Parser& parser, std::string& input) {
+    while (!parser.is_done() && !input.empty()) {
+      error_code failed;
+      const std::size_t eaten =
+          parser.put(boost::asio::const_buffer(input.data(), input.size()), failed);
+      input.erase(0, eaten);
+      if (failed == http::error::need_more) return State::kNeedMore;
+      if (failed) return give_up(failed);
+    }
+    return parser.is_done() ? State::kDone : State::kNeedMore;
+  }
+};
+
+HttpParser::HttpParser(Kind kind, Limits limits) : impl_(std::make_unique<Impl>(kind, limits)) {}
+HttpParser::~HttpParser() = default;
+
+HttpParser::State HttpParser::feed(std::string& input) { return impl_->feed(input); }
+HttpParser::State HttpParser::end() { return impl_->end(); }
+int HttpParser::error_status() const { return impl_->status_; }
+const std::string& HttpParser::error() const { return impl_->error_; }
+
+bool HttpParser::wants_continue() {
+  if (!impl_->request_ || !impl_->request_->is_header_done() || impl_->is_done()) return false;
+  if (std::exchange(impl_->continue_asked_, true)) return false;
+  return boost::beast::iequals(impl_->request_->get()[http::field::expect], "100-continue");
+}
+
+bool HttpParser::keep_alive() const {
+  return impl_->request_ ? impl_->request_->keep_alive() : impl_->response_->keep_alive();
+}
+
+HttpRequest HttpParser::take_request() {
+  CHECK(impl_->request_ && impl_->request_->is_done());
+  auto message = impl_->request_->release();
+  HttpRequest request;
+  request.method = to_text(message.method_string());
+  request.target = to_text(message.target());
+  request.headers = headers_of(message);
+  request.body = std::move(message.body());
+  return request;
+}
+
+HttpReply HttpParser::take_reply() {
+  CHECK(impl_->response_ && impl_->response_->is_done());
+  auto message = impl_->response_->release();
+  HttpReply reply;
+  reply.status = static_cast<int>(message.result_int());
+  reply.headers = headers_of(message);
+  reply.body = std::move(message.body());
+  return reply;
+}
+
+std::string_view find_header(const HttpHeaders& headers, std::string_view name) {
+  const auto found = std::ranges::find(headers, name, &HttpHeaders::value_type::first);
+  return found == headers.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+}  // namespace cleave::net

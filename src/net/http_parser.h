@@ -1,0 +1,60 @@
+// HttpParser: one incoming HTTP/1.1 message, fed in pieces. Private to net; hides Beast.
+//
+// Threads: one owner.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/http.h"
+
+namespace cleave::net {
+
+// "/a%20b?x=1" into path and query. Errors: kInvalid.
+struct HttpTarget {
+  std::string path;
+  std::map<std::string, std::string> query;
+};
+Result<HttpTarget> parse_target(std::string_view target);
+
+// The standard words for a status: "Not Found".
+std::string reason_phrase(int status);
+
+class HttpParser {
+ public:
+  enum class Kind : std::uint8_t { kRequest, kResponse, kResponseToHead };
+  enum class State : std::uint8_t { kNeedMore, kDone, kFailed };
+  struct Limits {
+    std::size_t header_bytes_max;
+    std::size_t body_bytes_max;
+  };
+
+  HttpParser(Kind kind, Limits limits);
+  ~HttpParser();
+  HttpParser(const HttpParser&) = delete;
+  HttpParser& operator=(const HttpParser&) = delete;
+
+  // Eats from the front of `input` what belongs to the message; what it cannot use yet stays there
+  // and is to be fed again with more behind it.
+  State feed(std::string& input);
+  // The stream has ended: right for a response without a length.
+  State end();
+
+  // True once after the header, when the sender waits for "100 Continue" before its body.
+  bool wants_continue();
+
+  // kDone: the message. `peer` is left empty; the target is not parsed yet.
+  HttpRequest take_request();
+  HttpReply take_reply();
+  bool keep_alive() const;
+
+  // kFailed: 400, 413 or 431, and why.
+  int error_status() const;
+  const std::string& error() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cleave::net
