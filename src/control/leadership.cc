@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/guarded.h"
+#include "ring/edits.h"
 
 namespace cleave::control {
 
