@@ -1,10 +1,29 @@
 #include "admin/answers.h"
 
 namespace cleave::admin {
+namespace {
 
-Response ok(const Json& json) { return {.status = 200, .body = to_body(json)}; }
+int http_status(Code code) {
+  switch (code) {
+    case Code::kInvalid: return 400;
+    case Code::kNotFound: return 404;
+    case Code::kConflict: return 409;
+    case Code::kExhausted: return 429;
+    case Code::kUnavailable: return 503;
+    case Code::kTimeout: return 504;
+  }
+  return 500;
+}
 
-Response plain_error(int status, std::string_view code, std::string_view message) {
+}  // namespace
+
+net::HttpResponse ok(const Json& json) { return {.status = 200, .body = to_body(json)}; }
+
+net::HttpResponse error_response(const Error& error) {
+  return plain_error(http_status(error.code), to_string(error.code), error.message);
+}
+
+net::HttpResponse plain_error(int status, std::string_view code, std::string_view message) {
   return {.status = status, .body = to_body({{"error", {{"code", code}, {"message", message}}}})};
 }
 
@@ -26,7 +45,7 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
       done(error_response(result.error()));
       return;
     }
-    Response response = ok({{"move", result->value()}});
+    net::HttpResponse response = ok({{"move", result->value()}});
     response.status = 202;
     done(std::move(response));
   };
@@ -34,7 +53,8 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
 
 std::function<void(Result<std::string>)> when_written(const Answer& done) {
   return [done](const Result<std::string>& result) {
-    done(result ? Response{.status = 200, .body = *result + "\n"} : error_response(result.error()));
+    done(result ? net::HttpResponse{.status = 200, .body = *result + "\n"}
+                : error_response(result.error()));
   };
 }
 

@@ -5,18 +5,20 @@
 #include <string>
 #include <string_view>
 
-#include "admin/message.h"
 #include "admin/render.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "net/http.h"
 #include "ring/document.h"
 
 namespace cleave::admin {
 
-using Answer = std::function<void(Response)>;
+using Answer = std::function<void(net::HttpResponse)>;
 
-Response ok(const Json& json);
-Response plain_error(int status, std::string_view code, std::string_view message);
+net::HttpResponse ok(const Json& json);
+// {"error": {"code": "conflict", "message": "..."}} with the HTTP status that fits the code.
+net::HttpResponse error_response(const Error& error);
+net::HttpResponse plain_error(int status, std::string_view code, std::string_view message);
 
 // Answers an order that gives nothing: {"ok": true}.
 std::function<void(Result<void>)> when_done(const Answer& done);

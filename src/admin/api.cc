@@ -27,7 +27,7 @@ std::vector<std::string> cut_path(const std::string& path) {
 }
 
 // Compares all of both, whatever differs, so that the time does not tell how much was right.
-bool same_secret(const std::string& given, const std::string& wanted) {
+bool same_secret(std::string_view given, std::string_view wanted) {
   unsigned different = given.size() == wanted.size() ? 0U : 1U;
   for (std::size_t i = 0; i < given.size(); ++i) {
     different |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
@@ -37,13 +37,14 @@ bool same_secret(const std::string& given, const std::string& wanted) {
 
 }  // namespace
 
-void Api::handle(const Request& request, const Done& done) {
+void Api::handle(const net::HttpRequest& request, const Done& done) {
   const Parts parts = cut_path(request.path);
   if (parts == Parts{"ready"} && request.method == "GET") {
     get_ready(done);
     return;
   }
-  if (!options_.token.empty() && !same_secret(request.authorization, "Bearer " + options_.token)) {
+  if (!options_.token.empty() && !same_secret(net::find_header(request.headers, "authorization"),
+                                              "Bearer " + options_.token)) {
     done(plain_error(401, "unauthorized", "want the header 'Authorization: Bearer TOKEN'"));
     return;
   }
@@ -57,7 +58,7 @@ void Api::handle(const Request& request, const Done& done) {
       "nothing is at " + request.method + " " + request.path + "; see docs/formats/admin-api.md"));
 }
 
-bool Api::get(const Request& request, const Parts& parts, const Done& done) {
+bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& done) {
   if (parts.size() != 1) return false;
   const std::string& what = parts[0];
   const auto of_view = [&](Json (*render)(const ring::RingView&)) {
@@ -92,7 +93,7 @@ bool Api::get(const Request& request, const Parts& parts, const Done& done) {
   return true;
 }
 
-bool Api::post(const Request& request, const Parts& parts, const Done& done) {
+bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& done) {
   control::Operator& order_taker = options_.order_taker;
   const bool nodes = !parts.empty() && parts[0] == "nodes";
   if (request.method == "DELETE") {
@@ -152,7 +153,7 @@ void Api::get_metrics(const Done& done) {
   });
 }
 
-void Api::get_heat(const Request& request, const Done& done) {
+void Api::get_heat(const net::HttpRequest& request, const Done& done) {
   if (!options_.history) {
     done(error_response({Code::kNotFound,
                          "this router keeps no history of heat; /heat without "
@@ -174,7 +175,7 @@ void Api::get_heat(const Request& request, const Done& done) {
   options_.history(UnixMillis{*from}, UnixMillis{*to}, when_written(done));
 }
 
-void Api::get_locate(const Request& request, const Done& done) {
+void Api::get_locate(const net::HttpRequest& request, const Done& done) {
   const auto key = request.query.find("key");
   if (key == request.query.end()) {
     done(error_response({Code::kInvalid, "/locate: want ?key=KEY"}));
@@ -200,7 +201,7 @@ void Api::get_view(const Done& done,
                    const std::function<std::string(const control::Status&)>& render) {
   const control::Status status = options_.order_taker.status();
   done(status.view == nullptr ? error_response(no_view())
-                              : Response{.status = 200, .body = render(status)});
+                              : net::HttpResponse{.status = 200, .body = render(status)});
 }
 
 }  // namespace cleave::admin

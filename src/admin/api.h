@@ -27,15 +27,15 @@
 #include <string>
 #include <vector>
 
-#include "admin/message.h"
 #include "admin/router_facts.h"
 #include "control/operator.h"
+#include "net/http.h"
 
 namespace cleave::admin {
 
 class Api {
  public:
-  using Done = std::function<void(Response)>;
+  using Done = std::function<void(net::HttpResponse)>;
   template <class T>
   using Reply = std::function<void(Result<T>)>;
 
@@ -51,32 +51,32 @@ class Api {
   explicit Api(Options options) : options_(std::move(options)) {}
 
   // `done` runs once, perhaps before the call returns.
-  void handle(const Request& request, const Done& done);
+  void handle(const net::HttpRequest& request, const Done& done);
 
  private:
   using Parts = std::vector<std::string>;
   // Each answers, or says that the path is not its own.
-  bool get(const Request& request, const Parts& parts, const Done& done);
-  bool post(const Request& request, const Parts& parts, const Done& done);
+  bool get(const net::HttpRequest& request, const Parts& parts, const Done& done);
+  bool post(const net::HttpRequest& request, const Parts& parts, const Done& done);
 
   void get_ready(const Done& done);
   void get_status(const Done& done);
   void get_metrics(const Done& done);
-  void get_heat(const Request& request, const Done& done);
-  void get_locate(const Request& request, const Done& done);
+  void get_heat(const net::HttpRequest& request, const Done& done);
+  void get_locate(const net::HttpRequest& request, const Done& done);
   void get_survey(const Done& done);
   // `render` is given the present view.
   void get_view(const Done& done, const std::function<std::string(const control::Status&)>& render);
 
-  void post_move(const Request& request, const Done& done);
+  void post_move(const net::HttpRequest& request, const Done& done);
   void post_move_order(const std::string& id, const std::string& verb, const Done& done);
-  void post_cut(const Request& request, const Done& done);
-  void post_merge(const Request& request, const Done& done);
-  void post_mode(const Request& request, const Done& done);
-  void post_node(const Request& request, const Done& done);
+  void post_cut(const net::HttpRequest& request, const Done& done);
+  void post_merge(const net::HttpRequest& request, const Done& done);
+  void post_mode(const net::HttpRequest& request, const Done& done);
+  void post_node(const net::HttpRequest& request, const Done& done);
   void post_node_order(const std::string& name, control::Operator::Done<void> then,
                        void (control::Operator::*order)(NodeId, control::Operator::Done<void>));
-  void post_adopt(const Request& request, const Done& done);
+  void post_adopt(const net::HttpRequest& request, const Done& done);
 
   Options options_;
 };

@@ -40,7 +40,7 @@ std::vector<ring::Member> read_members(Body& body) {
 
 }  // namespace
 
-void Api::post_move(const Request& request, const Done& done) {
+void Api::post_move(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
   ring::MoveRequest order;
@@ -82,7 +82,7 @@ void Api::post_move_order(const std::string& id, const std::string& verb, const 
   }
 }
 
-void Api::post_cut(const Request& request, const Done& done) {
+void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
   std::optional<Token> at = body.token("at");
@@ -99,7 +99,7 @@ void Api::post_cut(const Request& request, const Done& done) {
   options_.order_taker.cut(*at, std::move(reason), when_done(done));
 }
 
-void Api::post_merge(const Request& request, const Done& done) {
+void Api::post_merge(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   const std::optional<ring::TokenRange> range = body.range("range");
   if (!range) body.fail("field 'range' is missing");
@@ -110,7 +110,7 @@ void Api::post_merge(const Request& request, const Done& done) {
   options_.order_taker.merge(*range, when_done(done));
 }
 
-void Api::post_mode(const Request& request, const Done& done) {
+void Api::post_mode(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   const std::string text = body.text("mode", Body::Need::kRequired);
   const Result<void> read = body.finish();
@@ -122,7 +122,7 @@ void Api::post_mode(const Request& request, const Done& done) {
   options_.order_taker.set_mode(*mode, when_done(done));
 }
 
-void Api::post_node(const Request& request, const Done& done) {
+void Api::post_node(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   ring::Node node;
   node.name = body.text("name", Body::Need::kRequired);
@@ -152,7 +152,7 @@ void Api::post_node_order(const std::string& name, control::Operator::Done<void>
   (options_.order_taker.*order)(*node, std::move(then));
 }
 
-void Api::post_adopt(const Request& request, const Done& done) {
+void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
   const std::vector<std::string> names = body.texts("nodes");
