@@ -62,8 +62,9 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
 // Rule 17. COPYING -> FENCED, only in the phase epoch given.
 Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_epoch);
 
-// Rule 20. FENCED -> CLEAN: the destination owns the ranges. The ranges become cuts of the
-// destination, except where the base already gives them to it: there cuts are taken away.
+// Rule 20. FENCED -> CLEAN: the destination owns the ranges. Each becomes at most one cut of it,
+// without the ends that the base gives to it already: there cuts are taken away. What was cut there
+// before is trimmed to the outside of the ranges.
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
                              UnixMillis now);
 

@@ -1,6 +1,7 @@
 // Edits along the life of a move (ring/edits.h; docs/formats/move-protocol.md).
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "ring/edit_steps.h"
 #include "ring/edits.h"
@@ -60,16 +61,29 @@ Result<void> check_ends(const Document& document, const MoveRequest& request) {
   return {};
 }
 
-// The destination owns the tokens of `range`: cuts, except where the base says so already.
-void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, const Cut& whole) {
-  const TokenRange& range = whole.range;
-  lay(cuts, whole);
+// The part of the range from the first to the last token that the base gives to somebody else than
+// `node`; nullopt when there is none. What lies between stays one piece: a hole in it would make two
+// cuts of one.
+std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
+                                   const TokenRange& range) {
+  std::optional<TokenRange> result;
   auto arc = std::ranges::lower_bound(base, range.first, {},
                                       [](const Arc& each) { return each.range.last; });
   for (; arc != base.end() && arc->range.first <= range.last; ++arc) {
-    if (arc->node != whole.node) continue;
-    carve(cuts, {std::max(arc->range.first, range.first), std::min(arc->range.last, range.last)});
+    if (arc->node == node) continue;
+    if (!result) result = {std::max(arc->range.first, range.first), range.last};
+    result->last = std::min(arc->range.last, range.last);
   }
+  return result;
+}
+
+// The destination owns the tokens of the cut's range: by the base alone where that says so.
+void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut) {
+  carve(cuts, cut.range);
+  const std::optional<TokenRange> range = disputed(base, cut.node, cut.range);
+  if (!range) return;
+  cut.range = *range;
+  lay(cuts, cut);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "ring/edits.h"
 #include "ring/edits_fixture.h"
+#include "ring/ownership.h"
 
 namespace cleave::ring {
 namespace {
@@ -119,6 +120,22 @@ TEST_F(Edits, CommitWhereTheBaseAgreesTakesTheCutAway) {
   std::swap(back.source, back.destination);
   const Document again = committed(fenced(must(begin_move(there, back))));
   EXPECT_EQ(again.cuts, document_.cuts);
+}
+
+// Growth of the document is bounded: the balancer counts on one cut a range.
+TEST_F(Edits, CommitMakesOneCutOfARangeThatTheBaseGivesToMany) {
+  document_.cuts = {{kAll, NodeId{1}, "all", UnixMillis{1}, {}}};
+  const std::vector<Arc> base = base_of(document_);
+  MoveRequest wide = request();
+  wide.ranges = {{base[2].range.first, base[9].range.last}};
+  const bool starts_with_b = base[2].node == NodeId{2};  // the nodes alternate
+  const TokenRange disputed{base[starts_with_b ? 3 : 2].range.first,
+                            base[starts_with_b ? 9 : 8].range.last};
+  const Document clean = committed(fenced(must(begin_move(document_, wide))));
+  ASSERT_EQ(clean.cuts.size(), 3U);
+  EXPECT_EQ(clean.cuts[1], (Cut{disputed, NodeId{2}, "hot", UnixMillis{6'000}, {}}));
+  EXPECT_EQ(view_of(clean)->owner(wide.ranges[0].first), NodeId{2});
+  EXPECT_EQ(view_of(clean)->owner(wide.ranges[0].last), NodeId{2});
 }
 
 TEST_F(Edits, CommitTrimsACutAndKeepsTheRestOfIt) {
