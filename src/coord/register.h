@@ -42,7 +42,8 @@ class Register {
   virtual void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) = 0;
 
   // `changed` runs some time after each change, with what was read; several changes may give one
-  // call; epochs never go back. One watcher a Register. A hint: safety never depends on it.
+  // call; epochs never go back. Also once for what is there already, if anything was ever written.
+  // One watcher a Register. A hint: safety never depends on it.
   virtual void watch(std::function<void(const Stored&)> changed) = 0;
 
   // Keeps the session's lease alive for `ttl` from now; to be repeated. Errors: kUnavailable.

@@ -1,62 +1,77 @@
-// A Register in memory: for tests, and for the simulator, which makes it slow, absent and forgetful.
+// MemoryRegister: the register inside one process, for tests and the simulator.
 //
-//   MemoryStore            what is stored; one, shared by all registers
-//   MemoryRegister (loop)  one process's access to it; calls travel there and back through
-//                          `Faults`, which says how long each way takes and what gets lost
+//   MemoryRegister (loop 1) --+
+//   MemoryRegister (loop 2) --+--> MemoryStore        calls travel through Faults: late, lost
+//   MemoryRegister (loop 3) --+                       or refused, on the way there or back
 //
-// Linearizable: each operation takes effect at one moment between its call and its answer.
-// Threads: one thread for a store and all its registers (a simulated world, or one loop).
+// A call takes effect at one instant between its begin and its answer, so the whole is
+// linearizable. What is under way when a MemoryRegister dies still takes effect, as a sent message
+// would.
+//
+// Threads: a MemoryStore may be shared by registers on loops of several threads; each register
+// belongs to its loop. Times of leases are the loops' `now()`, which must be one clock.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
+#include <mutex>
 #include <vector>
 
-#include "base/clock.h"
 #include "coord/register.h"
 #include "net/loop.h"
 
 namespace cleave::coord {
 
-// What happens to one call on its way.
-struct Passage {
-  nanoseconds there{0};  // until it takes effect
-  nanoseconds back{0};   // from there to the answer
-  bool reaches = true;   // false: it never takes effect; answered kUnavailable after `there`
-  bool answered = true;  // false: it takes effect, and the answer is kTimeout
+// What becomes of each call; the simulator draws it from its seed.
+class Faults {
+ public:
+  enum class Call : std::uint8_t { kRead, kCompareAndSet, kKeepAlive, kEndLease, kAlive, kWatch };
+  enum class Loss : std::uint8_t {
+    kNone,
+    kRefused,  // no effect; answered with kUnavailable
+    kRequest,  // no effect; answered with kTimeout
+    kReply,    // has its effect; answered with kTimeout
+  };
+  struct Fate {
+    nanoseconds there{0};  // from the call to its effect
+    nanoseconds back{0};   // from its effect to the answer
+    Loss loss = Loss::kNone;
+  };
+
+  virtual ~Faults() = default;
+  // Asked once for each call, on the register's loop. For kWatch (one notification) only the
+  // delays count.
+  virtual Fate fate(Call call) = 0;
 };
 
-class MemoryRegister;
-
+// The shared state. Threads: any.
 class MemoryStore {
  public:
-  // Asked for each call. May be empty: no delay, nothing lost.
-  using Faults = std::function<Passage(const MemoryRegister&)>;
+  Stored read() const;
+  // Errors: kConflict.
+  Result<Epoch> compare_and_set(Epoch expected, const std::string& text);
+  void keep_alive(const SessionId& session, Instant until);
+  void end_lease(const SessionId& session);
+  std::vector<SessionId> alive(Instant now) const;
 
-  explicit MemoryStore(Faults faults = nullptr) : faults_(std::move(faults)) {}
-
-  const Stored& stored() const { return stored_; }
-  // For tests of what must never happen: an old backup is put back, an operator writes by hand.
-  void overwrite(Stored stored);
+  // `changed` runs within each compare_and_set that succeeds, under the store's lock: it must only
+  // post. After `unsubscribe` it does not run any more.
+  std::uint64_t subscribe(std::function<void(const Stored&)> changed);
+  void unsubscribe(std::uint64_t subscription);
 
  private:
-  friend class MemoryRegister;
-
-  Passage passage(const MemoryRegister& from) const;
-  void changed();
-
-  Faults faults_;
-  Stored stored_;
-  std::map<SessionId, Instant> leases_;
-  std::vector<MemoryRegister*> registers_;
+  mutable std::mutex mutex_;
+  Stored stored_;                                 // all guarded by mutex_
+  std::map<SessionId, Instant> leases_;           // session -> when it runs out
+  std::map<std::uint64_t, std::function<void(const Stored&)>> subscriptions_;
+  std::uint64_t last_subscription_ = 0;
 };
 
 class MemoryRegister final : public Register {
  public:
-  MemoryRegister(net::Loop& loop, std::shared_ptr<MemoryStore> store);
+  // `faults` may be nullptr: nothing goes wrong, answers come by `post`. It must outlive the
+  // register.
+  MemoryRegister(net::Loop& loop, std::shared_ptr<MemoryStore> store, Faults* faults = nullptr);
   ~MemoryRegister() override;
   MemoryRegister(const MemoryRegister&) = delete;
   MemoryRegister& operator=(const MemoryRegister&) = delete;
@@ -69,18 +84,17 @@ class MemoryRegister final : public Register {
   void alive(Done<std::vector<SessionId>> done) override;
 
  private:
-  friend class MemoryStore;
+  struct Watcher;  // also the token by which late answers see that the register is gone
 
-  // `effect` runs at the store, `done` here with what it returned.
   template <class T>
-  void call(std::function<Result<T>(MemoryStore&)> effect, Done<T> done);
-  void announce();
+  void call(Faults::Call what, std::function<Result<T>()> effect, Done<T> done);
+  Faults::Fate fate(Faults::Call what) const;
 
   net::Loop& loop_;
   std::shared_ptr<MemoryStore> store_;
-  std::function<void(const Stored&)> watcher_;
-  Epoch announced_;
-  std::shared_ptr<void> alive_ = std::make_shared<int>();
+  Faults* faults_;
+  std::shared_ptr<Watcher> watcher_;
+  std::uint64_t subscription_ = 0;
 };
 
 }  // namespace cleave::coord

@@ -3,137 +3,216 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
-#include "coord/sqlite/sqlite_file.h"
+#include "base/check.h"
+#include "coord/sqlite/database.h"
 
 namespace cleave::coord {
+namespace {
 
-// The file's thread and its queue of jobs, done in order. Destroying it finishes what is queued.
-class SqliteRegister::Worker {
+using SteadyClock = std::chrono::steady_clock;
+
+class SqliteRegister final : public Register {
  public:
-  using Job = std::function<void(SqliteFile&)>;
+  SqliteRegister(net::Loop& loop, SqliteOptions options)
+      : loop_(loop), options_(options), database_(std::move(options), stopping_) {}
+  ~SqliteRegister() override;
+  SqliteRegister(const SqliteRegister&) = delete;
+  SqliteRegister& operator=(const SqliteRegister&) = delete;
 
-  explicit Worker(std::unique_ptr<SqliteFile> file)
-      : file_(std::move(file)), thread_([this] { run(); }) {}
+  Result<void> open();
 
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-  }
-
-  void add(Job job) {
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(job));
-    }
-    wake_.notify_one();
-  }
+  void read(Done<Stored> done) override;
+  void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void watch(std::function<void(const Stored&)> changed) override;
+  void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
+  void end_lease(const SessionId& session, Done<void> done) override;
+  void alive(Done<std::vector<SessionId>> done) override;
 
  private:
-  void run() {
-    for (;;) {
-      Job job;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
-        if (jobs_.empty()) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      job(*file_);
-    }
-  }
+  using Job = std::function<void()>;  // on the thread
 
-  std::unique_ptr<SqliteFile> file_;
-  std::mutex mutex_;  // guards ending_ and jobs_
-  std::condition_variable wake_;
-  bool ending_ = false;
-  std::deque<Job> jobs_;
-  std::thread thread_;  // last: it uses all of the above
+  // Lives on the loop; late answers see by it that the register is gone.
+  struct Watcher {
+    std::function<void(const Stored&)> changed;
+    Epoch told;
+  };
+
+  template <class T, class Work>
+  void call(Done<T> done, Work work);
+  template <class T>
+  void answer(Done<T> done, Result<T> result);
+  bool enqueue(Job job);
+
+  void work();
+  std::optional<Job> next_job();
+  void look_for_changes();
+  void tell(Stored stored);
+
+  net::Loop& loop_;
+  const SqliteOptions options_;
+  std::atomic<bool> stopping_ = false;
+  Database database_;  // the thread's, once it runs
+  std::shared_ptr<Watcher> watcher_ = std::make_shared<Watcher>();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;  // guarded by mutex_
+
+  // The thread's own.
+  bool watching_ = false;
+  SteadyClock::time_point look_at_;
+  std::optional<std::int64_t> seen_version_;
+
+  std::thread thread_;
 };
 
-Result<std::unique_ptr<SqliteRegister>> SqliteRegister::open(net::Loop& loop, Options options) {
-  Result<std::unique_ptr<SqliteFile>> file = SqliteFile::open(options.path, options.busy_timeout);
-  if (!file) return std::unexpected(file.error());
-  // NOLINTNEXTLINE(modernize-make-unique): the constructor is private.
-  return std::unique_ptr<SqliteRegister>(
-      new SqliteRegister(loop, std::move(options), std::move(*file)));
+Result<void> SqliteRegister::open() {
+  if (Result<void> opened = database_.open(loop_.wall_now()); !opened) return opened;
+  thread_ = std::thread([this] { work(); });
+  return {};
 }
 
-SqliteRegister::SqliteRegister(net::Loop& loop, Options options, std::unique_ptr<SqliteFile> file)
-    : loop_(loop),
-      options_(std::move(options)),
-      worker_(std::make_unique<Worker>(std::move(file))) {}
+SqliteRegister::~SqliteRegister() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
 
-SqliteRegister::~SqliteRegister() = default;
+// ---- on the loop -----------------------------------------------------------------------------
 
-// The answer travels by `post`; a register that is gone by then answers nobody.
+// `done` is moved along and never copied: it dies on the loop's thread, with what it owns.
+template <class T, class Work>
+void SqliteRegister::call(Done<T> done, Work work) {
+  auto shared = std::make_shared<Done<T>>(std::move(done));
+  const bool queued = enqueue([this, shared, work = std::move(work)]() mutable {
+    answer<T>(std::move(*shared), work(database_));
+  });
+  if (queued) return;
+  answer<T>(std::move(*shared),
+            fail(Code::kUnavailable, "coordinator file " + options_.path + ": " +
+                                         std::to_string(options_.queue_max) +
+                                         " calls wait already; is the disk stuck?"));
+}
+
 template <class T>
-void SqliteRegister::call(std::function<Result<T>(SqliteFile&)> job, Done<T> done) {
-  worker_->add([this, alive = std::weak_ptr<void>(alive_), job = std::move(job),
-                done = std::move(done)](SqliteFile& file) {
-    Result<T> result = job(file);
-    loop_.post([alive, done, result = std::move(result)] {
-      if (!alive.expired()) done(result);
-    });
+void SqliteRegister::answer(Done<T> done, Result<T> result) {
+  auto shared = std::make_shared<Done<T>>(std::move(done));
+  loop_.post([alive = std::weak_ptr(watcher_), shared = std::move(shared),
+              result = std::move(result)]() mutable {
+    if (!alive.expired()) std::exchange(*shared, nullptr)(std::move(result));
   });
 }
 
+bool SqliteRegister::enqueue(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() >= options_.queue_max) return false;
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+  return true;
+}
+
 void SqliteRegister::read(Done<Stored> done) {
-  call<Stored>([](SqliteFile& file) { return file.read(); }, std::move(done));
+  call<Stored>(std::move(done), [](Database& database) { return database.read(); });
 }
 
 void SqliteRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
-  call<Epoch>([expected, text](SqliteFile& file) { return file.compare_and_set(expected, text); },
-              [this, text, done = std::move(done)](const Result<Epoch>& written) {
-                if (written) announce({.epoch = *written, .text = text});
-                done(written);
-              });
+  call<Epoch>(std::move(done), [this, expected, text = std::move(text)](Database& database) {
+    Result<Epoch> epoch = database.compare_and_set(expected, text);
+    // Ours is not in data_version; after a conflict there is something new to see.
+    if (epoch && watching_) tell(Stored{.epoch = *epoch, .text = text});
+    if (!epoch) look_at_ = {};
+    return epoch;
+  });
 }
 
 void SqliteRegister::watch(std::function<void(const Stored&)> changed) {
-  const bool first = !watcher_;
-  watcher_ = std::move(changed);
-  if (first) poll();
+  CHECK(!watcher_->changed);  // one watcher a Register
+  watcher_->changed = std::move(changed);
+  // Not refused when the queue is full: it is asked for once, at the start.
+  const std::lock_guard lock(mutex_);
+  jobs_.emplace_back([this] { watching_ = true; });
+  changed_.notify_one();
 }
 
-void SqliteRegister::poll() {
-  call<Stored>([](SqliteFile& file) { return file.read_if_changed(); },
-               [this](const Result<Stored>& stored) {
-                 if (stored && stored->epoch != Epoch{}) announce(*stored);
-                 loop_.after(options_.poll, [this, alive = std::weak_ptr<void>(alive_)] {
-                   if (!alive.expired()) poll();
-                 });
-               });
-}
-
-void SqliteRegister::announce(const Stored& stored) {
-  if (!watcher_ || stored.epoch <= announced_) return;
-  announced_ = stored.epoch;
-  watcher_(stored);
-}
-
-// Wall time, because the processes of one machine share it and no other clock; leases are hints.
 void SqliteRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) {
-  const std::int64_t until = loop_.wall_now().value() + ttl.count();
-  call<void>([session, until](SqliteFile& file) { return file.keep_alive(session, until); },
-             std::move(done));
+  const UnixMillis until{loop_.wall_now().value() + ttl.count()};
+  call<void>(std::move(done), [session, until](Database& database) {
+    return database.keep_alive(session, until);
+  });
 }
 
 void SqliteRegister::end_lease(const SessionId& session, Done<void> done) {
-  call<void>([session](SqliteFile& file) { return file.end_lease(session); }, std::move(done));
+  call<void>(std::move(done),
+             [session](Database& database) { return database.end_lease(session); });
 }
 
 void SqliteRegister::alive(Done<std::vector<SessionId>> done) {
-  const std::int64_t now = loop_.wall_now().value();
-  call<std::vector<SessionId>>([now](SqliteFile& file) { return file.alive(now); },
-                               std::move(done));
+  call<std::vector<SessionId>>(std::move(done),
+                               [now = loop_.wall_now()](Database& database) {
+                                 return database.alive(now);
+                               });
+}
+
+// ---- on the thread ---------------------------------------------------------------------------
+
+void SqliteRegister::work() {
+  while (!stopping_) {
+    if (std::optional<Job> job = next_job()) (*job)();
+    if (watching_ && !stopping_ && SteadyClock::now() >= look_at_) look_for_changes();
+  }
+}
+
+std::optional<SqliteRegister::Job> SqliteRegister::next_job() {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return stopping_ || !jobs_.empty(); };
+  if (watching_) {
+    changed_.wait_until(lock, look_at_, ready);
+  } else {
+    changed_.wait(lock, ready);
+  }
+  if (stopping_ || jobs_.empty()) return std::nullopt;
+  Job job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return job;
+}
+
+// Errors are not told: each call tells its own, and a watch is only a hint.
+void SqliteRegister::look_for_changes() {
+  look_at_ = SteadyClock::now() + options_.poll_interval;
+  const Result<std::int64_t> version = database_.data_version();
+  if (!version || seen_version_ == *version) return;
+  Result<Stored> stored = database_.read();
+  if (!stored) return;
+  // Noted before the read: a change in between is looked at twice, not missed.
+  seen_version_ = *version;
+  tell(std::move(*stored));
+}
+
+void SqliteRegister::tell(Stored stored) {
+  loop_.post([alive = std::weak_ptr(watcher_), stored = std::move(stored)] {
+    const auto watcher = alive.lock();
+    if (!watcher || stored.epoch <= watcher->told) return;
+    watcher->told = stored.epoch;
+    const auto keep = watcher->changed;  // the register may be destroyed within
+    keep(stored);
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Register>> open_sqlite_register(net::Loop& loop, SqliteOptions options) {
+  auto made = std::make_unique<SqliteRegister>(loop, std::move(options));
+  if (Result<void> opened = made->open(); !opened) return std::unexpected(opened.error());
+  return made;
 }
 
 }  // namespace cleave::coord

@@ -1,63 +1,40 @@
-// A Register in a local SQLite file: the embedded coordinator, beside one router (or a few
-// processes of one machine).
+// SqliteRegister: the register in a SQLite file, for routers of one machine (the embedded
+// coordinator). Several processes and several registers may share the file.
 //
-// SQLite runs on a thread of its own: a commit waits for the disk, and no loop may. A change by
-// this register is announced at once; one by another process within `poll`.
+//   loop --- queue ---> thread: SQLite          a commit waits for the disk (milliseconds), so it
+//    ^                    |                     must not happen on the loop
+//    +------ post --------+
 //
-// Durable: WAL with synchronous=FULL. A compare-and-set that was answered survives a power cut.
-// Threads: see coord/register.h; the file's thread is inside.
+// Durable: WAL with synchronous=FULL, a compare-and-set that was answered survives a power cut.
+// Other connections' changes are seen by looking every 250 ms.
+//
+// Lease times are wall-clock milliseconds, for processes have no other clock in common; a jump of
+// the clock can make a living session look dead or the reverse, which is why leases are only hints.
+//
+// Errors name the file and what to do. kTimeout of compare_and_set is an I/O error in the commit.
+//
+// Threads: as in coord/register.h; each register has one thread of its own.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/clock.h"
 #include "coord/register.h"
 #include "net/loop.h"
 
 namespace cleave::coord {
 
-class SqliteFile;
-
-class SqliteRegister final : public Register {
- public:
-  struct Options {
-    std::string path;
-    milliseconds poll{250};         // how often another process's changes are looked for
-    milliseconds busy_timeout{2'000};  // waiting for another process's transaction
-  };
-
-  // Opens or creates the file. Errors: kUnavailable (not writable, no database, full disk, not
-  // our schema), with the path and what to do.
-  static Result<std::unique_ptr<SqliteRegister>> open(net::Loop& loop, Options options);
-  ~SqliteRegister() override;
-
-  void read(Done<Stored> done) override;
-  void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
-  void watch(std::function<void(const Stored&)> changed) override;
-  void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
-  void end_lease(const SessionId& session, Done<void> done) override;
-  void alive(Done<std::vector<SessionId>> done) override;
-
- private:
-  class Worker;
-
-  SqliteRegister(net::Loop& loop, Options options, std::unique_ptr<SqliteFile> file);
-
-  // `job` runs on the file's thread, `done` here with what it returned.
-  template <class T>
-  void call(std::function<Result<T>(SqliteFile&)> job, Done<T> done);
-  void poll();
-  void announce(const Stored& stored);
-
-  net::Loop& loop_;
-  Options options_;
-  std::function<void(const Stored&)> watcher_;
-  Epoch announced_;
-  std::shared_ptr<void> alive_ = std::make_shared<int>();
-  std::unique_ptr<Worker> worker_;
+struct SqliteOptions {
+  std::string path = {};  // created if it does not exist; its directory must exist
+  std::string pool = {};
+  milliseconds busy_max{2'000};  // waiting for another process's lock; then kUnavailable
+  milliseconds poll_interval{250};
+  std::size_t bytes_max = std::size_t{256} << 20U;  // of the file; more: kUnavailable
+  std::size_t queue_max = 1'024;                    // open calls; more: kUnavailable
 };
+
+// Opens the file within the call (start-up). Errors: kUnavailable (cannot be opened or written,
+// locked, disk full), kInvalid (not a cleave database, or a newer one).
+Result<std::unique_ptr<Register>> open_sqlite_register(net::Loop& loop, SqliteOptions options);
 
 }  // namespace cleave::coord
