@@ -28,6 +28,12 @@ std::optional<std::int64_t> applied(const Op& op, std::int64_t value) {
   return std::nullopt;
 }
 
+// Two that may stand for one another: uncertain, alike, and without a value of their own.
+bool alike(const Op& left, const Op& right) {
+  return !left.happened && !right.happened && left.kind == right.kind &&
+         left.argument == right.argument && left.kind != OpKind::kSet;
+}
+
 // True when the op's effect does not depend on what was there before, nor does it tell.
 bool overwrites_unseen(const Op& op) {
   return op.kind == OpKind::kSet || (op.kind == OpKind::kDelete && !op.result);
@@ -38,6 +44,7 @@ class Search {
   Search(const std::vector<Op>& history, std::int64_t initial, std::uint64_t steps_max)
       : ops_(history), value_(initial), steps_left_(steps_max) {
     link();
+    link_alike();
     Rng rng(0x6C696E);
     for (std::size_t i = 0; i < ops_.size(); ++i) marks_.push_back(rng.next());
   }
@@ -52,6 +59,8 @@ class Search {
     std::size_t previous = 0;
     std::size_t next = 0;
     std::size_t match = 0;  // of a call: its return, or 0
+    std::size_t after = 0;  // of an uncertain call: one alike that is to be placed before it, or 0
+    bool placed = false;
   };
   struct Placed {
     std::size_t node = 0;
@@ -59,9 +68,13 @@ class Search {
     bool idle_before = false;
   };
 
+  // Certain operations are tried before uncertain ones: most of those never matter.
+  enum class Pass : std::uint8_t { kCertain, kUncertain };
+
   void link();
+  void link_alike();
   bool place(std::size_t node);
-  bool take_back(std::size_t& node);
+  bool take_back(std::size_t& node, Pass& pass);
   void unhook(std::size_t node);
   void rehook(std::size_t node);
   std::string explain() const;
@@ -102,12 +115,26 @@ void Search::link() {
   std::vector<std::size_t> call_of(ops_.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::size_t at = i + 1;
-    nodes_[at] = {events[i].op, events[i].is_call, at - 1, 0, 0};
+    nodes_[at].op = events[i].op;
+    nodes_[at].is_call = events[i].is_call;
+    nodes_[at].previous = at - 1;
     nodes_[at - 1].next = at;
     if (events[i].is_call)
       call_of[events[i].op] = at;
     else
       nodes_[call_of[events[i].op]].match = at;
+  }
+}
+
+// Of uncertain operations that are alike, the one called first is placed first: another order would
+// be the same one under other names.
+void Search::link_alike() {
+  for (std::size_t at = 1; at < nodes_.size(); ++at) {
+    if (!nodes_[at].is_call) continue;
+    for (std::size_t before = at - 1; before > 0 && nodes_[at].after == 0; --before) {
+      if (nodes_[before].is_call && alike(ops_[nodes_[before].op], ops_[nodes_[at].op]))
+        nodes_[at].after = before;
+    }
   }
 }
 
@@ -124,17 +151,19 @@ void Search::rehook(std::size_t node) {
 // Puts the call's operation next in the order, if that is possible and new.
 bool Search::place(std::size_t node) {
   const Op& op = ops_[nodes_[node].op];
+  if (nodes_[node].after != 0 && !nodes_[nodes_[node].after].placed) return false;
   // An uncertain write that is overwritten before anybody saw it need not have happened: the order
   // without it is tried anyway. Without this rule the search would be exponential in them.
   if (idle_ && overwrites_unseen(op)) return false;
   const auto next = applied(op, value_);
   if (!next) return false;
-  const bool idle = !op.happened && overwrites_unseen(op);
+  const bool idle = !op.happened && op.kind != OpKind::kRead;
   const std::uint64_t set_mark = set_mark_ ^ marks_[nodes_[node].op];
   const std::uint64_t state =
       Rng(set_mark ^ (static_cast<std::uint64_t>(*next) * 2 + (idle ? 1 : 0))).next();
   if (!visited_.insert(state).second) return false;
   placed_.push_back({node, value_, idle_});
+  nodes_[node].placed = true;
   value_ = *next;
   idle_ = idle;
   set_mark_ = set_mark;
@@ -144,14 +173,16 @@ bool Search::place(std::size_t node) {
   return true;
 }
 
-// Undoes the last placement; `node` is where to go on after. False: there was none.
-bool Search::take_back(std::size_t& node) {
+// Undoes the last placement; `node` and `pass` are where to go on. False: there was none.
+bool Search::take_back(std::size_t& node, Pass& pass) {
   if (placed_.empty()) return false;
   const Placed last = placed_.back();
   placed_.pop_back();
-  const Node& call = nodes_[last.node];
+  Node& call = nodes_[last.node];
+  call.placed = false;
   rehook(last.node);
   if (call.match != 0) rehook(call.match);
+  pass = ops_[call.op].happened ? Pass::kCertain : Pass::kUncertain;
   value_ = last.value_before;
   idle_ = last.idle_before;
   set_mark_ ^= marks_[call.op];
@@ -162,10 +193,22 @@ bool Search::take_back(std::size_t& node) {
 
 Verdict Search::run() {
   std::size_t node = nodes_[0].next;
+  Pass pass = Pass::kCertain;
   while (certain_left_ > 0) {
     if (steps_left_-- == 0) return {false, true, "gave up: " + explain()};
     if (node != 0 && nodes_[node].is_call) {
-      node = place(node) ? nodes_[0].next : nodes_[node].next;
+      const bool wanted = ops_[nodes_[node].op].happened == (pass == Pass::kCertain);
+      if (wanted && place(node)) {
+        node = nodes_[0].next;
+        pass = Pass::kCertain;
+      } else {
+        node = nodes_[node].next;
+      }
+      continue;
+    }
+    if (pass == Pass::kCertain) {
+      pass = Pass::kUncertain;
+      node = nodes_[0].next;
       continue;
     }
     if (certain_left_ < fewest_left_) {
@@ -173,7 +216,7 @@ Verdict Search::run() {
       stuck_at_ = node;
       stuck_value_ = value_;
     }
-    if (!take_back(node)) return {false, false, explain()};
+    if (!take_back(node, pass)) return {false, false, explain()};
   }
   return {true, false, {}};
 }

@@ -49,6 +49,11 @@ void Scheduler::at(Instant when, Callback callback) {
   std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
+void Scheduler::clear() {
+  // What is destroyed may ask for new events.
+  while (!heap_.empty()) const std::vector<Event> dropped = std::exchange(heap_, {});
+}
+
 bool Scheduler::step() {
   if (heap_.empty()) return false;
   std::pop_heap(heap_.begin(), heap_.end(), later);

@@ -52,6 +52,9 @@ class Scheduler final : public Clock {
   // A `when` in the past means now.
   void at(Instant when, Callback callback);
 
+  // Forgets all events without running them: the world ends.
+  void clear();
+
   // Runs the next event. False: there is none.
   bool step();
   // Runs everything up to and including `end`; the clock then shows `end`.

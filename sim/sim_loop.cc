@@ -21,16 +21,23 @@ SimLoop::SimLoop(Network& network, Process& process)
       number_(network.next_number_++),
       rng_(scheduler_.fork(number_ << 8U)) {}
 
-SimLoop::~SimLoop() = default;
+SimLoop::~SimLoop() { abandon(); }
+
+void SimLoop::abandon() {
+  // What is destroyed here may call this loop once more.
+  const std::deque<Callback> posted = std::exchange(posted_, {});
+  const std::map<std::uint64_t, Callback> timers = std::exchange(timers_, {});
+}
 
 void SimLoop::run_at(Instant when, Callback callback) {
-  if (process_.life() != life_) return;
+  if (dead()) return;
   process_.run_at(when, [exists = std::weak_ptr(exists_), todo = std::move(callback)] {
     if (!exists.expired()) todo();
   });
 }
 
 void SimLoop::post(Callback callback) {
+  if (dead()) return;
   posted_.push_back(std::move(callback));
   const auto delay = nanoseconds(rng_.below(static_cast<std::uint64_t>(kPostMax.count())));
   run_at(now() + delay, [this] { run_posted(); });
@@ -45,6 +52,7 @@ void SimLoop::run_posted() {
 }
 
 void SimLoop::at_turn_end(net::TurnEnd& turn_end) {
+  if (dead()) return;
   if (std::find(turn_ends_.begin(), turn_ends_.end(), &turn_end) != turn_ends_.end()) return;
   turn_ends_.push_back(&turn_end);
   if (turn_end_scheduled_) return;
@@ -72,6 +80,7 @@ void SimLoop::forget_turn_end(net::TurnEnd& turn_end) { std::erase(turn_ends_, &
 
 net::TimerId SimLoop::after(nanoseconds delay, Callback callback) {
   const std::uint64_t timer = next_timer_++;
+  if (dead()) return net::TimerId{timer};
   timers_.emplace(timer, std::move(callback));
   run_at(now() + std::max(delay, nanoseconds{0}), [this, timer] { run_timer(timer); });
   return net::TimerId{timer};

@@ -37,10 +37,17 @@ class SimLoop final : public net::Loop {
 
   Process& process() { return process_; }
   std::uint64_t life() const { return life_; }
-  // An event of this loop, for the network.
+  // An event of this loop, for the network and other simulated services.
   void run_at(Instant when, Callback callback);
+  // Forgets everything that was to run; to be called when its process has died and its users are
+  // gone. What events elsewhere still hold may be destroyed later and call a loop: so a loop of a
+  // dead process is kept, and does nothing.
+  void abandon();
+  // Expired once the loop is destroyed.
+  std::weak_ptr<bool> existence() const { return exists_; }
 
  private:
+  bool dead() const { return !process_.alive() || process_.life() != life_; }
   void run_posted();
   void run_timer(std::uint64_t timer);
   void end_turn();

@@ -1,0 +1,180 @@
+// cleave-sim: runs the product's own router and control code in simulated worlds.
+//
+//   cleave-sim --seed S [--log] [--trace]     one world; prints its trace hash
+//   cleave-sim --seeds N [--from K]           many; exit code 1 on any violation
+//   cleave-sim --mutant NAME --seeds N        with one rule of the protocol switched off
+//   cleave-sim --mutants [--seeds N]          every rule in turn: is each caught?
+//
+// The seeds that once failed (sim/seeds.txt, or --seeds-file) are always run first.
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/world/mutants.h"
+#include "sim/world/world.h"
+
+namespace {
+
+using cleave::sim::Mutant;
+using cleave::sim::Report;
+using cleave::sim::World;
+
+struct Arguments {
+  std::uint64_t seed = 0;
+  bool one_seed = false;
+  std::uint64_t seeds = 200;
+  std::uint64_t from = 1;
+  std::string mutant;
+  bool all_mutants = false;
+  bool log = false;
+  bool trace = false;
+  std::string seeds_file = "sim/seeds.txt";
+};
+
+bool parse_number(std::string_view text, std::uint64_t& number) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+bool parse(int argc, char** argv, Arguments& arguments) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+    bool taken = true;  // the value
+    if (name == "--seed") {
+      arguments.one_seed = true;
+      if (!parse_number(value, arguments.seed)) return false;
+    } else if (name == "--seeds") {
+      if (!parse_number(value, arguments.seeds)) return false;
+    } else if (name == "--from") {
+      if (!parse_number(value, arguments.from)) return false;
+    } else if (name == "--mutant") {
+      arguments.mutant = value;
+    } else if (name == "--seeds-file") {
+      arguments.seeds_file = value;
+    } else {
+      taken = false;
+      if (name == "--mutants") {
+        arguments.all_mutants = true;
+      } else if (name == "--log") {
+        arguments.log = true;
+      } else if (name == "--trace") {
+        arguments.trace = true;
+      } else {
+        return false;
+      }
+    }
+    if (taken) ++i;
+  }
+  return true;
+}
+
+// The numbers at the beginning of the lines of the file; '#' begins a comment.
+std::vector<std::uint64_t> kept_seeds(const std::string& path) {
+  std::vector<std::uint64_t> seeds;
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    std::uint64_t seed = 0;
+    if (parse_number(line.substr(0, line.find_first_of(" #")), seed)) seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+std::vector<std::uint64_t> seeds_of(const Arguments& arguments) {
+  std::vector<std::uint64_t> seeds = kept_seeds(arguments.seeds_file);
+  for (std::uint64_t i = 0; i < arguments.seeds; ++i) seeds.push_back(arguments.from + i);
+  return seeds;
+}
+
+Report run(std::uint64_t seed, const cleave::Mutations& mutations, const Arguments& arguments) {
+  World world(seed, mutations, arguments.log ? &std::cerr : nullptr);
+  if (arguments.trace) world.set_trace(&std::cerr);
+  return world.run();
+}
+
+void print_violations(const Report& report) {
+  for (const std::string& violation : report.violations)
+    std::cout << "seed " << report.seed << " VIOLATION " << violation << '\n';
+}
+
+int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
+  std::uint64_t committed = 0;
+  std::uint64_t aborted = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t violations = 0;
+  const std::vector<std::uint64_t> seeds = seeds_of(arguments);
+  for (const std::uint64_t seed : seeds) {
+    const Report report = run(seed, mutations, arguments);
+    committed += report.committed;
+    aborted += report.aborted;
+    operations += report.operations;
+    faults += report.faults;
+    violations += report.violations.size();
+    if (!report.violations.empty()) std::cout << to_line(report) << '\n';
+    print_violations(report);
+    std::cout.flush();
+  }
+  std::cout << "seeds " << seeds.size() << ", ops " << operations << ", moves committed "
+            << committed << ", aborted " << aborted << ", faults injected " << faults
+            << ", violations " << violations << '\n';
+  return violations == 0 ? 0 : 1;
+}
+
+// True when some seed shows a violation.
+bool catches(const Mutant& mutant, const Arguments& arguments) {
+  cleave::Mutations mutations;
+  mutations.*mutant.flag = true;
+  for (const std::uint64_t seed : seeds_of(arguments)) {
+    const Report report = run(seed, mutations, arguments);
+    if (report.violations.empty()) continue;
+    std::cout << "caught      rule " << mutant.rule << " " << mutant.name << " by seed " << seed
+              << ": " << report.violations.front().substr(0, 120) << '\n';
+    std::cout.flush();
+    return true;
+  }
+  std::cout << "NOT CAUGHT  rule " << mutant.rule << " " << mutant.name << '\n';
+  std::cout.flush();
+  return false;
+}
+
+int run_mutants(const Arguments& arguments) {
+  std::size_t caught = 0;
+  for (const Mutant& mutant : cleave::sim::all_mutants())
+    caught += catches(mutant, arguments) ? 1U : 0U;
+  std::cout << "mutants " << cleave::sim::all_mutants().size() << ", caught " << caught << '\n';
+  return caught == cleave::sim::all_mutants().size() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (!parse(argc, argv, arguments)) {
+    std::cerr << "usage: cleave-sim --seed S [--log] [--trace] | --seeds N [--from K] |\n"
+                 "       --mutants [--seeds N]; each with [--mutant NAME] [--seeds-file PATH]\n";
+    return 2;
+  }
+  if (arguments.all_mutants) return run_mutants(arguments);
+  cleave::Mutations mutations;
+  if (!arguments.mutant.empty()) {
+    const Mutant* mutant = cleave::sim::find_mutant(arguments.mutant);
+    if (mutant == nullptr) {
+      std::cerr << "unknown mutant '" << arguments.mutant << "'; there are:\n";
+      for (const Mutant& known : cleave::sim::all_mutants())
+        std::cerr << "  " << known.name << " (rule " << known.rule << ")\n";
+      return 2;
+    }
+    mutations.*mutant->flag = true;
+  }
+  if (!arguments.one_seed) return run_many(arguments, mutations);
+  const Report report = run(arguments.seed, mutations, arguments);
+  print_violations(report);
+  std::cout << to_line(report) << '\n';
+  return report.violations.empty() ? 0 : 1;
+}

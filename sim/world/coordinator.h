@@ -1,0 +1,84 @@
+// SimCoordinator: the coordination service of a simulated world, and a process's register on it.
+//
+// What coord/memory cannot do, this does: answers that are late or lost, a compare-and-set that
+// happened though nobody heard of it, an outage. Linearizable all the same: a call takes effect at
+// one instant between its begin and its answer.
+//
+// Threads: one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coord/register.h"
+#include "sim/sim_loop.h"
+
+namespace cleave::sim {
+
+struct CoordinatorOptions {
+  nanoseconds latency_min = microseconds{100};
+  nanoseconds latency_max = milliseconds{2};
+  nanoseconds patience = milliseconds{500};  // after that an answer counts as lost (kTimeout)
+  std::uint32_t lost_one_of = 0;  // answers; half of their requests were lost too. 0: none
+};
+
+class SimCoordinator {
+ public:
+  // Every change that took effect, in order.
+  using Observer = std::function<void(const coord::Stored&)>;
+
+  SimCoordinator(Scheduler& scheduler, Observer observer);
+
+  void set_options(const CoordinatorOptions& options) { options_ = options; }
+  const CoordinatorOptions& options() const { return options_; }
+  // Until then every call is refused.
+  void stop_until(Instant when) { stopped_until_ = when; }
+  const coord::Stored& stored() const { return stored_; }
+
+ private:
+  friend class SimRegister;
+
+  nanoseconds latency();
+  bool stopped() const;
+  Result<Epoch> compare_and_set(Epoch expected, std::string text);
+
+  Scheduler& scheduler_;
+  Observer observer_;
+  CoordinatorOptions options_;
+  Rng rng_;
+  Instant stopped_until_{0};
+  coord::Stored stored_;
+  std::map<SessionId, Instant> leases_;
+  std::uint64_t next_watcher_ = 1;
+  std::map<std::uint64_t, std::function<void()>> watchers_;
+};
+
+class SimRegister final : public coord::Register {
+ public:
+  SimRegister(SimCoordinator& coordinator, SimLoop& loop)
+      : coordinator_(coordinator), loop_(loop) {}
+  ~SimRegister() override { coordinator_.watchers_.erase(watcher_); }
+
+  void read(Done<coord::Stored> done) override;
+  void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void watch(std::function<void(const coord::Stored&)> changed) override;
+  void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
+  void end_lease(const SessionId& session, Done<void> done) override;
+  void alive(Done<std::vector<SessionId>> done) override;
+
+ private:
+  // `effect` runs at the coordinator; its result reaches `done`, or is lost on the way.
+  template <class T>
+  void call(std::function<Result<T>()> effect, Done<T> done);
+  void tell_watcher(const std::shared_ptr<std::function<void(const coord::Stored&)>>& changed);
+
+  SimCoordinator& coordinator_;
+  SimLoop& loop_;
+  std::uint64_t watcher_ = 0;
+  std::shared_ptr<Epoch> told_ = std::make_shared<Epoch>();  // newest that the watcher heard of
+};
+
+}  // namespace cleave::sim

@@ -1,0 +1,75 @@
+// Faults: what goes wrong in a world, when and for how long, as its profile and seed say.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/world/world.h"
+
+namespace cleave::sim {
+
+class Faults {
+ public:
+  explicit Faults(World& world);
+
+  void start();
+  // No new ones; everything that is broken is mended now.
+  void end();
+  std::uint64_t count() const { return count_; }
+
+ private:
+  struct Kind {
+    std::uint32_t FaultWeights::* weight;
+    void (Faults::*strike)();
+  };
+  static const Kind kKinds[];
+
+  void schedule();
+  void strike();
+  void break_server_link();
+  void break_client_link();
+  void stall_link();
+  void pause_router();
+  void pause_server();
+  void crash_router();
+  void crash_server();
+  void failover();
+  void disturb_coordinator();
+  void disturb_peers();
+  void abort_move();
+
+  void break_one(const std::vector<std::uint64_t>& connections);
+  void pause(Process& process, nanoseconds length);
+  RouterProcess& some_router();
+  ModelServer& some_server();
+  // Runs when the fault is over, unless all were mended before.
+  void later(nanoseconds delay, Scheduler::Callback mend);
+
+  World& world_;
+  Rng rng_;
+  bool ended_ = false;
+  std::uint64_t count_ = 0;
+};
+
+// Orders moves of random ranges, at the leader, all the time.
+class Mover {
+ public:
+  explicit Mover(World& world);
+
+  void start();
+  void end() { ended_ = true; }
+
+ private:
+  void schedule();
+  void order();
+  ring::MoveRequest random_request(const ring::RingView& view);
+  ring::TokenRange random_piece(const ring::RingView& view, const ring::Entry& entry);
+
+  World& world_;
+  Rng rng_;
+  bool ended_ = false;
+};
+
+}  // namespace cleave::sim

@@ -1,0 +1,99 @@
+#include "sim/world/peers.h"
+
+#include <utility>
+
+namespace cleave::sim {
+namespace {
+
+constexpr std::uint64_t kRngPurpose = 0x7065657273;
+
+}  // namespace
+
+PeerNetwork::PeerNetwork(Scheduler& scheduler)
+    : scheduler_(scheduler), rng_(scheduler.fork(kRngPurpose)) {}
+
+void PeerNetwork::add(const SessionId& session, SimLoop& loop, peer::RouterPeer& router) {
+  routers_[session] = {&loop, &router};
+}
+
+nanoseconds PeerNetwork::latency() {
+  return nanoseconds(1 + rng_.below(static_cast<std::uint64_t>(options_.latency_max.count())));
+}
+
+bool PeerNetwork::loses() {
+  return options_.lost_one_of != 0 && rng_.chance(1, options_.lost_one_of);
+}
+
+template <class T>
+void PeerLink::call(Ask<T> ask, Done<T> done) {
+  // Answered once: by the router or by our patience.
+  auto shared = std::make_shared<Done<T>>(std::move(done));
+  const auto answer = [shared](Result<T> result) {
+    if (*shared != nullptr) std::exchange(*shared, nullptr)(std::move(result));
+  };
+  Scheduler& scheduler = network_.scheduler_;
+  caller_.run_at(scheduler.now() + network_.options_.patience, [answer, session = session_] {
+    answer(fail(Code::kTimeout, "router " + session.value() + " does not answer"));
+  });
+  if (network_.loses()) return;
+  const auto back = [&network = network_, &caller = caller_, exists = caller_.existence(),
+                     answer](Result<T> result) {
+    if (network.loses() || exists.expired()) return;
+    caller.run_at(network.scheduler_.now() + network.latency(),
+                  [answer, result = std::move(result)] { answer(result); });
+  };
+  scheduler.at(scheduler.now() + network_.latency(), [&network = network_, session = session_, back,
+                                                      ask = std::move(ask)] {
+    const auto found = network.routers_.find(session);
+    if (found == network.routers_.end())
+      return back(fail(Code::kUnavailable, "router " + session.value() + " is gone"));
+    found->second.loop->run_at(network.scheduler_.now(), [&network, session, back, ask] {
+      const auto still = network.routers_.find(session);
+      if (still != network.routers_.end()) ask(*still->second.router, back);
+    });
+  });
+}
+
+void PeerLink::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
+  call<void>(
+      [move, phase_epoch](peer::RouterPeer& router, Done<void> answer) {
+        router.await_copying(move, phase_epoch, std::move(answer));
+      },
+      std::move(done));
+}
+
+void PeerLink::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+                    Done<peer::DirtyBatch> done) {
+  call<peer::DirtyBatch>(
+      [move, phase_epoch, number](peer::RouterPeer& router, Done<peer::DirtyBatch> answer) {
+        router.take(move, phase_epoch, number, std::move(answer));
+      },
+      std::move(done));
+}
+
+void PeerLink::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
+  call<peer::FencedAck>(
+      [move, phase_epoch](peer::RouterPeer& router, Done<peer::FencedAck> answer) {
+        router.await_fenced(move, phase_epoch, std::move(answer));
+      },
+      std::move(done));
+}
+
+void PeerLink::take_heat(Done<std::vector<heat::Report>> done) {
+  call<std::vector<heat::Report>>(
+      [](peer::RouterPeer& router, Done<std::vector<heat::Report>> answer) {
+        router.take_heat(std::move(answer));
+      },
+      std::move(done));
+}
+
+peer::RouterPeer* PeerDirectory::find(const SessionId& session) {
+  const auto found = network_.routers_.find(session);
+  if (found == network_.routers_.end()) return nullptr;
+  if (session == own_) return found->second.router;
+  std::unique_ptr<PeerLink>& link = links_[session];
+  if (link == nullptr) link = std::make_unique<PeerLink>(network_, loop_, session);
+  return link.get();
+}
+
+}  // namespace cleave::sim

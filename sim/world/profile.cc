@@ -1,0 +1,89 @@
+#include "sim/world/profile.h"
+
+#include <algorithm>
+
+namespace cleave::sim {
+namespace {
+
+// Between the two, both included.
+std::uint64_t between(Rng& rng, std::uint64_t low, std::uint64_t high) {
+  return low + rng.below(high - low + 1);
+}
+
+milliseconds ms_between(Rng& rng, std::uint64_t low, std::uint64_t high) {
+  return milliseconds(static_cast<std::int64_t>(between(rng, low, high)));
+}
+
+// Small limits meet their bounds often; a few worlds have those of production.
+Limits make_limits(Rng& rng) {
+  Limits limits;
+  limits.reconnect_first = ms_between(rng, 1, 20);
+  limits.reconnect_max = ms_between(rng, 50, 500);
+  limits.connect_timeout = ms_between(rng, 100, 500);
+  if (rng.chance(1, 6)) return limits;
+  limits.request_timeout = ms_between(rng, 60, 1'500);
+  limits.pipe_stuck_max = limits.request_timeout * 3;
+  limits.fence_hold_max = ms_between(rng, 40, 300);
+  if (rng.chance(1, 4)) limits.held_requests_max = between(rng, 2, 8);
+  if (rng.chance(1, 6)) limits.dirty_keys_max = between(rng, 2, 8);
+  if (rng.chance(1, 4)) limits.client_pending_max = between(rng, 2, 6);
+  limits.copy_batch_keys = between(rng, 1, 16);
+  limits.scan_count = between(rng, 1, 40);
+  limits.dirty_small_keys = between(rng, 0, 8);
+  limits.dirty_rounds_max = static_cast<std::uint32_t>(between(rng, 2, 64));
+  // So slow that copies and writes meet.
+  if (rng.chance(2, 3)) limits.copy_bytes_per_second = between(rng, 2'000, 100'000);
+  if (rng.chance(1, 6)) limits.big_value_bytes = between(rng, 150, 250);
+  return limits;
+}
+
+FaultWeights make_faults(Rng& rng) {
+  FaultWeights faults;
+  const auto some = [&rng](std::uint32_t most) {
+    return rng.chance(1, 2) ? static_cast<std::uint32_t>(between(rng, 1, most)) : 0U;
+  };
+  faults.break_server_link = some(10);
+  faults.break_client_link = some(3);
+  faults.stall_link = some(4);
+  faults.pause_router = some(3);
+  faults.pause_server = some(3);
+  faults.crash_router = some(3);
+  faults.crash_server = some(2);
+  faults.failover = some(2);
+  faults.coordinator = some(3);
+  faults.peers = some(3);
+  faults.abort_move = some(2);
+  return faults;
+}
+
+}  // namespace
+
+std::uint32_t FaultWeights::total() const {
+  return break_server_link + break_client_link + stall_link + pause_router + pause_server +
+         crash_router + crash_server + failover + coordinator + peers + abort_move;
+}
+
+Profile make_profile(std::uint64_t seed) {
+  Rng rng(seed * 0x2545F4914F6CDD1DU + 1);
+  Profile profile;
+  profile.servers = between(rng, 2, 4);
+  profile.routers = between(rng, 1, 3);
+  profile.workers = between(rng, 1, 2);
+  profile.lossy_servers = rng.chance(1, 4);
+  profile.unmarked_server = profile.servers > 2 && rng.chance(1, 4);
+  profile.command_max = microseconds(static_cast<std::int64_t>(between(rng, 2, 150)));
+  profile.lease = ms_between(rng, 300, 1'500);
+  profile.fault_interval_max = ms_between(rng, 20, 600);
+  profile.move_interval_max = ms_between(rng, 10, 120);
+  profile.late_max = ms_between(rng, 1, 400);
+  if (!rng.chance(1, 8)) profile.faults = make_faults(rng);
+  if (!profile.lossy_servers) profile.faults.failover = 0;
+  profile.limits = make_limits(rng);
+  profile.workload.clients = between(rng, 2, 8);
+  profile.workload.registers = between(rng, 4, 16);
+  profile.workload.pipeline_max = between(rng, 1, 5);
+  profile.workload.pause_max = ms_between(rng, 2, 12);
+  return profile;
+}
+
+}  // namespace cleave::sim

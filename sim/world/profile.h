@@ -1,0 +1,52 @@
+// Profile: what kind of world a seed gives: how many of everything, which limits, which faults.
+//
+// Threads: values.
+#pragma once
+
+#include <cstdint>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "sim/world/workload.h"
+
+namespace cleave::sim {
+
+// How often each kind of fault is chosen, relative to the others; 0: never.
+struct FaultWeights {
+  std::uint32_t break_server_link = 0;  // a connection between a router and a server
+  std::uint32_t break_client_link = 0;
+  std::uint32_t stall_link = 0;  // one direction between a router and a server
+  std::uint32_t pause_router = 0;
+  std::uint32_t pause_server = 0;
+  std::uint32_t crash_router = 0;
+  std::uint32_t crash_server = 0;
+  std::uint32_t failover = 0;
+  std::uint32_t coordinator = 0;  // slow, forgetful or away
+  std::uint32_t peers = 0;        // slow or forgetful
+  std::uint32_t abort_move = 0;   // a person's order
+
+  std::uint32_t total() const;
+};
+
+struct Profile {
+  std::size_t servers = 2;
+  std::size_t routers = 1;
+  std::size_t workers = 1;
+  bool lossy_servers = false;    // a server's crash may lose its newest changes
+  bool unmarked_server = false;  // the last one does not carry the pool's marker
+  nanoseconds command_max = microseconds{20};
+  milliseconds lease{1'500};
+  milliseconds active{6'000};  // faults and moves happen so long
+  milliseconds fault_interval_max{200};
+  milliseconds move_interval_max{100};
+  nanoseconds late_max =
+      milliseconds{300};  // what a broken connection had sent arrives up to so late
+  FaultWeights faults;
+  Limits limits;
+  WorkloadOptions workload;
+};
+
+// The same seed gives the same profile.
+Profile make_profile(std::uint64_t seed);
+
+}  // namespace cleave::sim

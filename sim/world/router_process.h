@@ -1,0 +1,85 @@
+// RouterProcess: one `cleave serve` of a simulated world: the product's own controller and router,
+// put together as app does it, on simulated loops.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/controller.h"
+#include "proxy/router.h"
+#include "sim/network.h"
+#include "sim/sim_loop.h"
+#include "sim/world/coordinator.h"
+#include "sim/world/peers.h"
+
+namespace cleave::sim {
+
+class RouterProcess {
+ public:
+  struct Options {
+    std::string name;      // sessions are name-1, name-2, ...
+    net::Address address;  // where clients connect
+    std::size_t workers = 1;
+    ring::Creation creation;
+    Limits limits;
+    milliseconds lease{3'000};
+    std::uint64_t seed = 0;
+    Mutations mutations{};
+    std::function<void(const std::string& session, const std::string& line)> log;
+  };
+
+  RouterProcess(Network& network, SimCoordinator& coordinator, PeerNetwork& peers, Options options);
+  ~RouterProcess();
+  RouterProcess(const RouterProcess&) = delete;
+  RouterProcess& operator=(const RouterProcess&) = delete;
+
+  void start();
+  // To be called between events.
+  void crash(Death death);
+
+  bool running() const { return controller_ != nullptr; }
+  // Clients can be served.
+  bool serving() const { return serving_; }
+  // The session was removed: the process wants to end and be started again.
+  bool wants_restart() const { return wants_restart_; }
+  Process& process() { return process_; }
+  const net::Address& address() const { return options_.address; }
+  const SessionId& session() const { return session_; }
+  // nullptr while it does not run.
+  control::Controller* controller() { return controller_.get(); }
+  proxy::Router* router() { return router_.get(); }
+
+ private:
+  void publish(ring::RingSnapshot view);
+  void removed(const Error& why);
+  std::unique_ptr<control::Controller> make_controller();
+  std::unique_ptr<proxy::Router> make_router();
+  void bury(std::unique_ptr<SimLoop> loop);
+  void log(const std::string& line);
+
+  Network& network_;
+  SimCoordinator& coordinator_;
+  PeerNetwork& peers_;
+  Options options_;
+  Process& process_;
+  std::uint64_t lives_ = 0;
+  bool serving_ = false;
+  bool started_ = false;  // the router has its first view
+  bool wants_restart_ = false;
+  SessionId session_;
+  std::vector<std::unique_ptr<SimLoop>> dead_loops_;  // of earlier lives, see SimLoop::abandon
+  // In the order of their making; destroyed in the other.
+  std::unique_ptr<SimLoop> control_loop_;
+  std::vector<std::unique_ptr<SimLoop>> worker_loops_;
+  std::unique_ptr<SimRegister> store_;
+  std::unique_ptr<PeerDirectory> directory_;
+  std::unique_ptr<control::Controller> controller_;
+  std::unique_ptr<proxy::Router> router_;
+};
+
+}  // namespace cleave::sim
