@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "backend/pipe.h"
@@ -22,5 +23,9 @@ using ReplyDone = std::function<void(Result<wire::Reply>)>;
 // has not run by then never does.
 void call(Pipe& pipe, std::string_view bytes, ReplyDone done,
           std::function<void()> finished = nullptr, std::uint32_t replies = 1);
+
+// The same, with the reply as received.
+void call_raw(Pipe& pipe, std::string_view bytes, std::function<void(Result<std::string>)> done,
+              std::function<void()> finished = nullptr, std::uint32_t replies = 1);
 
 }  // namespace cleave::backend

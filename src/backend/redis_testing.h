@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,8 +26,6 @@
 
 #include "net/asio_loop.h"
 #include "wire/resp.h"
-
-extern char** environ;
 
 namespace cleave::backend {
 
@@ -211,7 +210,15 @@ class RedisServer {
     std::vector<char*> raw;
     for (std::string& arg : args) raw.push_back(arg.data());
     raw.push_back(nullptr);
-    ASSERT_EQ(::posix_spawnp(&pid_, "redis-server", nullptr, nullptr, raw.data(), environ), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a crashed test leaves no server behind
+      const int null = ::open("/dev/null", O_RDWR);
+      for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+      ::execvp("redis-server", raw.data());
+      ::_exit(127);
+    }
+    ASSERT_GT(pid_, 0);
     ASSERT_TRUE(eventually([&] { return RawClient(port_).connected(); }));
   }
   void kill() {

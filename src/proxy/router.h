@@ -39,7 +39,11 @@ struct RouterStats {
   std::uint64_t timeouts = 0;
   std::uint64_t held_now = 0;
   std::uint64_t held_total = 0;
-  std::vector<std::uint64_t> hold_ms_histogram;  // how long ranges were held, 1 ms steps, last: more
+  // How long requests were held, in steps of 1 ms; the last: so long or longer.
+  std::vector<std::uint64_t> hold_ms_histogram;
+  std::uint64_t retries = 0;       // reads sent again after a broken connection
+  std::uint64_t clients_shed = 0;  // closed for reading too slowly or breaking the protocol
+  std::string last_shed;           // who was, and why
 };
 
 // Health of one node as its one prober sees it.
@@ -80,13 +84,14 @@ class Router final : public peer::RouterPeer {
   void stats(std::function<void(RouterStats)> done);
 
   void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) override;
-  void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<peer::DirtyBatch> done) override;
+  void take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+            Done<peer::DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
   void take_heat(Done<std::vector<heat::Report>> done) override;
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared only with its own callbacks
 };
 
 }  // namespace cleave::proxy

@@ -1,0 +1,186 @@
+#include "proxy/client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "proxy/worker.h"
+
+namespace cleave::proxy {
+namespace {
+
+// What a reply is taken to be before the first one came. Large, so that a client which opens with
+// thousands of requests for large values gets only a few of them under way at first.
+constexpr std::size_t kReplyBytesFirst = 65'536;
+// A reply's weight in the moving average is one in so many.
+constexpr std::size_t kAverageOver = 8;
+// However large the replies, so many requests of a client may be under way: one at a time would
+// cost a client with large values a round trip each.
+constexpr std::size_t kPendingAlways = 4;
+// Buffers above this are given back once empty.
+constexpr std::size_t kKeptBytes = 65'536;
+
+void give_back(std::string& buffer) {
+  if (buffer.capacity() > kKeptBytes) std::string().swap(buffer);
+}
+
+}  // namespace
+
+Client::Client(Worker& worker, const Limits& limits, std::unique_ptr<net::Stream> stream,
+               ClientFacts its_facts)
+    : facts(std::move(its_facts)),
+      worker_(worker),
+      limits_(limits),
+      stream_(std::move(stream)),
+      parser_(limits),
+      reply_bytes_expected_(kReplyBytesFirst) {}
+
+// ---- requests in ------------------------------------------------------------------------------
+
+void Client::on_bytes(std::string_view bytes) {
+  if (finishing_ || closed_) return;
+  if (!input_.empty() || stopped_) {
+    input_.append(bytes);
+    return take_input();
+  }
+  const std::size_t used = take(bytes);
+  if (!closed_ && !finishing_) input_.assign(bytes.substr(used));
+}
+
+void Client::take_input() {
+  const std::size_t used = take(input_);
+  if (closed_ || finishing_) return;
+  input_.erase(0, used);
+  if (input_.empty()) give_back(input_);
+}
+
+// Handles every whole request; returns the bytes taken. Stops early, and reading with it, when
+// enough is under way.
+std::size_t Client::take(std::string_view bytes) {
+  std::size_t used = 0;
+  wire::Request request;
+  while (used < bytes.size() && !closed_ && !finishing_) {
+    if (!may_take()) {
+      if (!std::exchange(stopped_, true)) stream_->pause_reading();
+      break;
+    }
+    const Result<std::size_t> size = parser_.parse(bytes.substr(used), request);
+    if (!size) {
+      worker_.handle_broken(*this, size.error());
+      break;
+    }
+    if (*size == 0) break;
+    used += *size;
+    if (!request.args.empty()) worker_.handle(*this, request);
+  }
+  return used;
+}
+
+bool Client::may_take() const {
+  if (pending_ >= limits_.client_pending_max) return false;
+  if (unsent() > limits_.client_unsent_bytes_max) return false;
+  return pending_ < kPendingAlways ||
+         pending_ * reply_bytes_expected_ <= limits_.client_unsent_bytes_max;
+}
+
+// ---- replies out ------------------------------------------------------------------------------
+
+void Client::push(Request& request) {
+  request.client = this;
+  request.next = nullptr;
+  (newest_ == nullptr ? oldest_ : newest_->next) = &request;
+  newest_ = &request;
+  ++pending_;
+}
+
+void Client::answer(Request& request, std::string_view reply) {
+  if (is_oldest(request)) {
+    out_.append(reply);
+    return answered_oldest(reply.size());
+  }
+  request.reply.assign(reply);
+  request.done = true;
+  kept_bytes_ += reply.size();
+  note_reply(reply.size());
+  worker_.touch(*this);
+}
+
+void Client::answered_oldest(std::size_t reply_bytes) {
+  CHECK(oldest_ != nullptr);
+  note_reply(reply_bytes);
+  oldest_->done = true;
+  pop_done();
+  worker_.touch(*this);
+}
+
+void Client::wrote_directly(std::size_t reply_bytes) {
+  note_reply(reply_bytes);
+  worker_.touch(*this);
+}
+
+void Client::note_reply(std::size_t bytes) {
+  reply_bytes_expected_ += bytes / kAverageOver;
+  reply_bytes_expected_ -= std::min(reply_bytes_expected_, reply_bytes_expected_ / kAverageOver);
+}
+
+void Client::pop_done() {
+  while (oldest_ != nullptr && oldest_->done) {
+    Request& request = *oldest_;
+    out_.append(request.reply);
+    kept_bytes_ -= request.reply.size();
+    oldest_ = request.next;
+    if (oldest_ == nullptr) newest_ = nullptr;
+    --pending_;
+    worker_.release(request);
+  }
+}
+
+void Client::flush(Instant now) {
+  if (closed_) return;
+  if (!out_.empty()) {
+    stream_->send(out_);
+    backlog_ = stream_->unsent();
+    out_.clear();
+    give_back(out_);
+  }
+  if (unsent() > limits_.client_unsent_bytes_hard) {
+    return worker_.shed(*this, "did not read " + std::to_string(unsent()) + " bytes of replies");
+  }
+  if (finishing_ && idle()) {
+    if (backlog_ == 0) worker_.part_with(*this);
+    return;
+  }
+  const bool slow = unsent() > limits_.client_unsent_bytes_max;
+  if (!slow) stalled_since_ = Instant{0};
+  if (slow && stalled_since_ == Instant{0}) stalled_since_ = now;
+  if (!stopped_ || !may_take()) return;
+  take_input();
+  // It may have had to stop again.
+  if (closed_ || finishing_ || !may_take()) return;
+  stopped_ = false;
+  stream_->resume_reading();
+}
+
+void Client::on_drained() {
+  backlog_ = 0;
+  worker_.touch(*this);
+}
+
+void Client::on_closed(const Error& /*why*/) { worker_.part_with(*this); }
+
+void Client::close() {
+  if (std::exchange(closed_, true)) return;
+  stream_->close();
+  while (oldest_ != nullptr) {
+    Request& request = *oldest_;
+    oldest_ = request.next;
+    request.client = nullptr;
+    request.next = nullptr;
+    if (request.done) worker_.release(request);
+  }
+  newest_ = nullptr;
+  pending_ = 0;
+  kept_bytes_ = 0;
+}
+
+}  // namespace cleave::proxy

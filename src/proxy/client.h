@@ -1,0 +1,96 @@
+// Client: one connection of a client. Cuts its bytes into requests, keeps its replies in order,
+// pushes back when it does not read.
+//
+//   bytes --> take() --> Worker::handle(request) ... answer(request, reply) --> out_ --> flush()
+//                              |                          ^
+//                              +-- push() --> order ------+   a reply that comes early waits in
+//                                                             its Request
+//
+// Threads: one worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "net/loop.h"
+#include "proxy/client_facts.h"
+#include "proxy/request.h"
+#include "wire/resp.h"
+
+namespace cleave::proxy {
+
+class Worker;
+
+class Client final : public net::StreamEvents {
+ public:
+  Client(Worker& worker, const Limits& limits, std::unique_ptr<net::Stream> stream,
+         ClientFacts facts);
+  void start() { stream_->start(*this); }
+
+  void on_bytes(std::string_view bytes) override;
+  void on_drained() override;
+  void on_closed(const Error& why) override;
+
+  ClientFacts facts;
+
+  // A new last place in the order of replies.
+  void push(Request& request);
+  // The request's reply is here: it leaves when its turn comes.
+  void answer(Request& request, std::string_view reply);
+  // Where to write the reply if `request` is the oldest; to be followed by `answered_oldest`.
+  std::string& oldest_reply() { return out_; }
+  bool is_oldest(const Request& request) const { return oldest_ == &request; }
+  void answered_oldest(std::size_t reply_bytes);
+  // No request is under way: replies may be written straight to `oldest_reply`.
+  bool idle() const { return oldest_ == nullptr; }
+  void wrote_directly(std::size_t reply_bytes);
+
+  // End of turn: writes what has gathered, then goes on reading if it had to stop.
+  void flush(Instant now);
+  // Takes no more requests; closes once everything so far is answered and written.
+  void finish_up() { finishing_ = true; }
+  // Now. Its requests go on without it.
+  void close();
+  bool closed() const { return closed_; }
+
+  // Since when it has been too slow to be read from; 0: it is not.
+  Instant stalled_since() const { return stalled_since_; }
+  // Bytes of replies that it has not taken.
+  std::size_t unsent() const { return out_.size() + kept_bytes_ + backlog_; }
+
+  // The worker's list of clients to flush.
+  bool touched = false;
+  // Place in the worker's list of clients.
+  std::size_t position = 0;
+
+ private:
+  std::size_t take(std::string_view bytes);
+  void take_input();
+  bool may_take() const;
+  void note_reply(std::size_t bytes);
+  void pop_done();
+
+  Worker& worker_;
+  const Limits& limits_;
+  std::unique_ptr<net::Stream> stream_;
+  wire::RequestParser parser_;
+  std::string input_;  // the beginning of a request, or requests that have to wait
+  std::string out_;    // replies of this turn
+  Request* oldest_ = nullptr;
+  Request* newest_ = nullptr;
+  std::size_t pending_ = 0;     // requests in the order
+  std::size_t kept_bytes_ = 0;  // replies that wait for their turn
+  std::size_t backlog_ = 0;     // kept by the stream at the last look
+  std::size_t reply_bytes_expected_;  // of one reply: a moving average
+  Instant stalled_since_{0};
+  bool stopped_ = false;    // reading is paused
+  bool finishing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace cleave::proxy

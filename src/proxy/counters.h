@@ -1,0 +1,45 @@
+// What a worker counts, readable from every thread: each counter has one writer, so that counting
+// is a plain store and nobody waits.
+//
+// Threads: `add` and `sub` on the owning worker only; `get` anywhere.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace cleave::proxy {
+
+class Counter {
+ public:
+  void add(std::uint64_t by = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void sub(std::uint64_t by = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) - by, std::memory_order_relaxed);
+  }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+// Requests held for 0 ms, 1 ms, ... and, last, for this long or longer.
+inline constexpr std::size_t kHoldSteps = 256;
+
+struct WorkerCounters {
+  Counter clients;        // connected now
+  Counter clients_total;  // ever
+  Counter clients_shed;   // closed by us: too slow, or broke the protocol
+  Counter requests;
+  Counter refused;        // by the router itself, with an error
+  Counter errors;         // errors of the router's about a server
+  Counter timeouts;
+  Counter retries;        // reads sent again after a connection was lost
+  Counter held_now;
+  Counter held_total;
+  std::array<Counter, kHoldSteps + 1> hold_ms;
+};
+
+}  // namespace cleave::proxy

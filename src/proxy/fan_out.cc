@@ -1,0 +1,109 @@
+#include "proxy/fan_out.h"
+
+#include <charconv>
+#include <optional>
+
+#include "base/check.h"
+#include "wire/resp.h"
+
+namespace cleave::proxy {
+namespace {
+
+// ":12\r\n" or "*12\r\n" without its mark; moves `raw` behind the line.
+std::optional<std::int64_t> take_number(std::string_view& raw) {
+  std::int64_t number = 0;
+  const auto [end, failed] = std::from_chars(raw.data(), raw.data() + raw.size(), number);
+  const auto digits = static_cast<std::size_t>(end - raw.data());
+  if (failed != std::errc{} || raw.size() < digits + 2) return std::nullopt;
+  raw.remove_prefix(digits + 2);
+  return number;
+}
+
+std::string_view without_mark_and_end(std::string_view line) {
+  line.remove_prefix(1);
+  line.remove_suffix(2);
+  return line;
+}
+
+}  // namespace
+
+void FanOut::part_replied(std::string_view raw, std::span<const std::uint32_t> places) {
+  CHECK(open_ > 0 && !raw.empty());
+  --open_;
+  merge(raw, places);
+}
+
+void FanOut::part_failed(std::string_view text) {
+  CHECK(open_ > 0);
+  --open_;
+  keep_error(text);
+}
+
+void FanOut::part_of_transaction(std::string_view raw) {
+  CHECK(open_ > 0);
+  --open_;
+  const Result<wire::Reply> reply = wire::parse_reply(raw);
+  if (!reply || reply->type != wire::Reply::Type::kArray || reply->elements.size() != 2) {
+    return keep_error(raw.starts_with('-') ? without_mark_and_end(raw)
+                                           : "ERR cleave: the server refused a transaction");
+  }
+  for (const wire::Reply& element : reply->elements) {
+    if (element.is_error()) return keep_error(element.text);
+  }
+  if (merge_ == route::Merge::kSumIntegers) {
+    sum_ += reply->elements[0].integer - reply->elements[1].integer;
+  }
+}
+
+void FanOut::merge(std::string_view raw, std::span<const std::uint32_t> places) {
+  if (raw.front() == '-') return keep_error(without_mark_and_end(raw));
+  switch (merge_) {
+    case route::Merge::kAllOk: return;
+    case route::Merge::kArrayInOrder: return merge_elements(raw, places);
+    case route::Merge::kNone:
+    case route::Merge::kSumIntegers: break;
+  }
+  const bool integer = raw.front() == ':';
+  raw.remove_prefix(1);
+  const std::optional<std::int64_t> number = integer ? take_number(raw) : std::nullopt;
+  if (!number) return keep_error("ERR cleave: a server answered with something else than a number");
+  sum_ += *number;
+}
+
+void FanOut::merge_elements(std::string_view raw, std::span<const std::uint32_t> places) {
+  const bool array = raw.front() == '*';
+  raw.remove_prefix(1);
+  const std::optional<std::int64_t> count = array ? take_number(raw) : std::nullopt;
+  if (!count || *count < 0 || static_cast<std::size_t>(*count) != places.size()) {
+    return keep_error("ERR cleave: a server answered with another number of values");
+  }
+  std::size_t offset = bytes_.size();
+  bytes_.append(raw);
+  wire::ReplyScanner scanner{Limits{}};
+  for (const std::uint32_t place : places) {
+    const Result<std::size_t> size = scanner.scan(std::string_view(bytes_).substr(offset));
+    CHECK(size && *size > 0 && place < elements_.size());  // the whole was scanned before
+    elements_[place] = {.offset = offset, .size = *size};
+    offset += *size;
+  }
+}
+
+void FanOut::keep_error(std::string_view text) {
+  if (!failed_) error_ = text;
+  failed_ = true;
+}
+
+void FanOut::append_reply(std::string& out) const {
+  CHECK(complete());
+  if (failed_) return wire::append_error(out, error_);
+  switch (merge_) {
+    case route::Merge::kAllOk: return wire::append_status(out, "OK");
+    case route::Merge::kNone:
+    case route::Merge::kSumIntegers: return wire::append_integer(out, sum_);
+    case route::Merge::kArrayInOrder: break;
+  }
+  wire::append_array_header(out, places_);
+  for (const Slice& element : elements_) out.append(bytes_, element.offset, element.size);
+}
+
+}  // namespace cleave::proxy

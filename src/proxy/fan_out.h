@@ -1,0 +1,60 @@
+// FanOut: the replies of the parts of one request, on their way to become one reply.
+//
+// Pure: bytes in, bytes out. Threads: one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "route/handling.h"
+
+namespace cleave::proxy {
+
+class FanOut {
+ public:
+  // `places`: keys of the request (kArrayInOrder); elsewhere it does not matter.
+  FanOut(route::Merge merge, std::size_t places) : merge_(merge), places_(places) {
+    if (merge == route::Merge::kArrayInOrder) elements_.resize(places);
+  }
+
+  void part_added() { ++open_; }
+  // All parts are answered.
+  bool complete() const { return open_ == 0; }
+
+  // A part's reply. `places`: where its elements belong, in its own order. A reply that does not
+  // fit (another type, fewer elements) counts as an error.
+  void part_replied(std::string_view raw, std::span<const std::uint32_t> places);
+  // The part was answered by a transaction "EXEC", of whose replies the first counts, less the
+  // second when both are integers (DBSIZE less the router's own key).
+  void part_of_transaction(std::string_view raw);
+  // `text` is without '-'.
+  void part_failed(std::string_view text);
+
+  // The reply of the whole: the first error, or the merged values. Requires: complete().
+  void append_reply(std::string& out) const;
+
+ private:
+  struct Slice {
+    std::size_t offset = 0;
+    std::size_t size = 0;
+  };
+
+  void merge(std::string_view raw, std::span<const std::uint32_t> places);
+  void merge_elements(std::string_view raw, std::span<const std::uint32_t> places);
+  void keep_error(std::string_view text);
+
+  route::Merge merge_;
+  std::size_t places_;
+  std::size_t open_ = 0;
+  std::int64_t sum_ = 0;
+  bool failed_ = false;
+  std::string error_;
+  std::string bytes_;            // elements as they came, one after another
+  std::vector<Slice> elements_;  // of bytes_, by place
+};
+
+}  // namespace cleave::proxy

@@ -1,0 +1,118 @@
+#include "proxy/fan_out.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "wire/resp.h"
+
+namespace cleave::proxy {
+namespace {
+
+using route::Merge;
+
+std::string reply_of(const FanOut& fan_out) {
+  std::string out;
+  fan_out.append_reply(out);
+  return out;
+}
+
+FanOut with_parts(Merge merge, std::size_t places, int parts) {
+  FanOut fan_out(merge, places);
+  for (int i = 0; i < parts; ++i) fan_out.part_added();
+  return fan_out;
+}
+
+TEST(FanOut, PutsElementsBackToTheirPlaces) {
+  FanOut fan_out = with_parts(Merge::kArrayInOrder, 3, 2);
+  fan_out.part_replied("*2\r\n$1\r\nc\r\n$1\r\na\r\n", std::array{2U, 0U});
+  EXPECT_FALSE(fan_out.complete());
+  fan_out.part_replied("*1\r\n$-1\r\n", std::array{1U});
+  EXPECT_TRUE(fan_out.complete());
+  EXPECT_EQ(reply_of(fan_out), "*3\r\n$1\r\na\r\n$-1\r\n$1\r\nc\r\n");
+}
+
+TEST(FanOut, AddsUp) {
+  FanOut fan_out = with_parts(Merge::kSumIntegers, 3, 2);
+  fan_out.part_replied(":2\r\n", {});
+  fan_out.part_replied(":1\r\n", {});
+  EXPECT_EQ(reply_of(fan_out), ":3\r\n");
+}
+
+TEST(FanOut, SaysTheFirstError) {
+  FanOut fan_out = with_parts(Merge::kAllOk, 3, 3);
+  fan_out.part_replied("+OK\r\n", {});
+  fan_out.part_failed("ERR node a is down");
+  fan_out.part_replied("-OOM later\r\n", {});
+  EXPECT_EQ(reply_of(fan_out), "-ERR node a is down\r\n");
+}
+
+TEST(FanOut, AllOkIsOk) {
+  FanOut fan_out = with_parts(Merge::kAllOk, 2, 1);
+  fan_out.part_replied("+OK\r\n", {});
+  EXPECT_EQ(reply_of(fan_out), "+OK\r\n");
+}
+
+TEST(FanOut, TheRoutersOwnKeyIsNotCounted) {
+  FanOut fan_out = with_parts(Merge::kSumIntegers, 0, 2);
+  fan_out.part_of_transaction("*2\r\n:10\r\n:1\r\n");
+  fan_out.part_of_transaction("*2\r\n:7\r\n:0\r\n");
+  EXPECT_EQ(reply_of(fan_out), ":16\r\n");
+}
+
+TEST(FanOut, ARefusedTransactionIsAnError) {
+  FanOut fan_out = with_parts(Merge::kAllOk, 0, 1);
+  fan_out.part_of_transaction("-EXECABORT Transaction discarded\r\n");
+  EXPECT_EQ(reply_of(fan_out), "-EXECABORT Transaction discarded\r\n");
+  FanOut inside = with_parts(Merge::kAllOk, 0, 1);
+  inside.part_of_transaction("*2\r\n+OK\r\n-OOM no\r\n");
+  EXPECT_EQ(reply_of(inside), "-OOM no\r\n");
+}
+
+TEST(FanOut, RepliesThatDoNotFitAreErrors) {
+  for (const std::string_view raw : {"+OK\r\n", "*1\r\n$1\r\na\r\n", "*-1\r\n", ":1\r\n"}) {
+    FanOut fan_out = with_parts(Merge::kArrayInOrder, 2, 1);
+    fan_out.part_replied(raw, std::array{0U, 1U});
+    EXPECT_TRUE(reply_of(fan_out).starts_with("-ERR")) << raw;
+  }
+  FanOut sum = with_parts(Merge::kSumIntegers, 2, 1);
+  sum.part_replied("$1\r\n1\r\n", {});
+  EXPECT_TRUE(reply_of(sum).starts_with("-ERR"));
+}
+
+// Any assignment of places to parts gives back the values in order, whatever bytes they have.
+TEST(FanOut, KeepsOrderAndBytesForRandomParts) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    const std::size_t count = 1 + rng.below(40);
+    std::string wanted;
+    wire::append_array_header(wanted, count);
+    std::vector<std::vector<std::uint32_t>> places(1 + rng.below(5));
+    std::vector<std::string> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string value;
+      for (std::uint64_t n = rng.below(20); n > 0; --n) {
+        value += std::string_view("\r\n\0$*+-:5\xff", 10)[rng.below(10)];
+      }
+      wire::append_bulk(values[i], value);
+      wanted += values[i];
+      places[rng.below(places.size())].push_back(static_cast<std::uint32_t>(i));
+    }
+    FanOut fan_out(Merge::kArrayInOrder, count);
+    for (std::size_t i = 0; i < places.size(); ++i) fan_out.part_added();
+    for (const std::vector<std::uint32_t>& part : places) {
+      std::string raw;
+      wire::append_array_header(raw, part.size());
+      for (const std::uint32_t place : part) raw += values[place];
+      fan_out.part_replied(raw, part);
+    }
+    ASSERT_EQ(reply_of(fan_out), wanted);
+  }
+}
+
+}  // namespace
+}  // namespace cleave::proxy

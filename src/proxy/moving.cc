@@ -1,0 +1,141 @@
+#include "proxy/moving.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "proxy/links.h"
+
+namespace cleave::proxy {
+
+using ring::Phase;
+
+void Moving::adopt(const ring::RingView& view, const CommandList& unfinished) {
+  std::vector<Open> moves;
+  for (const ring::Move& move : view.document().moves) {
+    if (move.phase == Phase::kClean) continue;
+    Open* const known = find(move.id);
+    if (known != nullptr) {
+      moves.push_back(std::move(*known));
+    } else {
+      moves.push_back({.id = move.id,
+                       .ranges = move.ranges,
+                       .dirty = DirtySet(limits_.dirty_keys_max)});
+    }
+  }
+  moves_ = std::move(moves);
+  fences_ = 0;
+  for (Open& open : moves_) {
+    const ring::Move& move = *ring::find_move(view.document(), open.id);
+    if (move.phase == Phase::kFenced && !open.broken) ++fences_;
+    if (open.phase_epoch == move.phase_epoch) continue;
+    open.phase = move.phase;
+    open.phase_epoch = move.phase_epoch;
+    if (open.phase == Phase::kFenced) fence(open, unfinished);
+  }
+}
+
+bool Moving::must_hold(const Command& command, const ring::RingView& view) const {
+  if (fences_ == 0) return false;
+  if (mutations_.hold_writes_only && !command.writes) return false;
+  if (command.whole_range()) return true;
+  if (command.keys.empty()) return false;
+  const std::uint32_t index = view.entry(command.index).move;
+  if (index == ring::kNone) return false;
+  const ring::Move& move = view.document().moves[index];
+  if (move.phase != Phase::kFenced) return false;
+  if (!mutations_.leave_fence_alone) return true;
+  return std::ranges::none_of(moves_, [&](const Open& o) { return o.id == move.id && o.broken; });
+}
+
+void Moving::served(const Command& command) {
+  if (moves_.empty()) return;
+  const backend::Identity* const identity = command.link->pipe->identity();
+  if (identity == nullptr) return;
+  const std::uint64_t connection = command.link->pipe->stats().reconnects;
+  for (Open& move : moves_) {
+    if (!concerns(move, command)) continue;
+    const bool known = std::ranges::any_of(move.used, [&](const Used& used) {
+      return used.node == command.link->node && used.connection == connection;
+    });
+    if (!known) move.used.push_back({command.link->node, connection, identity->incarnation});
+  }
+}
+
+void Moving::finished(const Command& command, bool ran) {
+  if (moves_.empty()) return;
+  if (ran && command.writes && !mutations_.mark_at_send) mark(command);
+  for (Open& move : moves_) {
+    if (move.phase != Phase::kFenced || move.cleared || !concerns(move, command)) continue;
+    CHECK(move.unfinished > 0);
+    if (--move.unfinished == 0) clear(move);
+  }
+}
+
+void Moving::mark(const Command& command) {
+  for (Open& move : moves_) {
+    if (command.whole_range()) {
+      move.dirty.add_whole_range();
+      continue;
+    }
+    for (const KeyRef& key : command.keys) {
+      if (!ring::contains(move.ranges, key.token)) continue;
+      // Behind a cleared fence nobody would ever copy this key again.
+      CHECK(!move.cleared || is_mutated());
+      move.dirty.add(command.key(key));
+    }
+  }
+}
+
+peer::DirtyBatch Moving::take(MoveId move) {
+  Open* const open = find(move);
+  return open == nullptr ? peer::DirtyBatch{} : open->dirty.take(0);
+}
+
+void Moving::break_fence(MoveId move, Epoch phase_epoch) {
+  Open* const open = find(move);
+  if (open == nullptr || open->phase_epoch != phase_epoch || open->broken) return;
+  open->broken = true;
+  open->cleared = true;
+  --fences_;
+}
+
+// The simulator has switched off a rule that the CHECK in `mark` rests on.
+bool Moving::is_mutated() const {
+  return mutations_.no_fence_wait || mutations_.leave_fence_alone || mutations_.mark_after_reply ||
+         mutations_.lost_is_finished || mutations_.hold_writes_only;
+}
+
+Moving::Open* Moving::find(MoveId move) {
+  const auto found = std::ranges::find(moves_, move, &Open::id);
+  return found == moves_.end() ? nullptr : &*found;
+}
+
+// Whether the command is one "of the range".
+bool Moving::concerns(const Open& move, const Command& command) const {
+  if (mutations_.hold_writes_only && !command.writes) return false;
+  if (command.whole_range()) return true;
+  return std::ranges::any_of(command.keys, [&](const KeyRef& key) {
+    return ring::contains(move.ranges, key.token);
+  });
+}
+
+void Moving::fence(Open& move, const CommandList& unfinished) {
+  move.unfinished = 0;
+  for (const Command* command = unfinished.first(); command != nullptr; command = command->next) {
+    if (concerns(move, *command)) ++move.unfinished;
+  }
+  if (move.unfinished == 0 || mutations_.no_fence_wait) clear(move);
+}
+
+void Moving::clear(Open& move) {
+  move.cleared = true;
+  peer::FencedAck ack{.last = move.dirty.take(0), .incarnations = {}};
+  for (const Used& used : move.used) {
+    std::vector<Incarnation>& all = ack.incarnations[used.node];
+    if (std::ranges::find(all, used.incarnation) == all.end()) all.push_back(used.incarnation);
+  }
+  cleared_(move.id, move.phase_epoch, std::move(ack));
+}
+
+}  // namespace cleave::proxy

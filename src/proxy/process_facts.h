@@ -1,0 +1,33 @@
+// ProcessFacts: what is true of the whole router process, for INFO and HELLO.
+//
+// Threads: made before the workers, read by all of them; the counters say who writes them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "proxy/counters.h"
+
+namespace cleave::proxy {
+
+struct ProcessFacts {
+  ProcessFacts(std::string its_session, Instant now, std::size_t worker_count)
+      : session(std::move(its_session)), started(now), workers(worker_count) {}
+
+  std::string session;
+  Instant started;
+  std::atomic<std::uint16_t> port{0};  // of the first listener
+  std::vector<WorkerCounters> workers;
+
+  // Summed over the workers.
+  std::uint64_t sum(Counter WorkerCounters::*which) const {
+    std::uint64_t total = 0;
+    for (const WorkerCounters& worker : workers) total += (worker.*which).get();
+    return total;
+  }
+};
+
+}  // namespace cleave::proxy

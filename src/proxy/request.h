@@ -1,0 +1,149 @@
+// The two things that a worker is full of, both from pools:
+//
+//   Request   one place in a client's order of replies
+//   Command   what is sent to one node for it, until it is finished (protocol rule 6)
+//
+//   client's order:  Request --> Request --> Request         oldest first
+//                       ^           ^  ^
+//                    Command   Command Command               one, or one a node (fan-out)
+//
+// A request may be answered long before its command is finished (a timeout), and a command may
+// outlive its client: it keeps what rules 10 and 11 need to know about it.
+//
+// Threads: one worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/pipe.h"
+#include "base/ids.h"
+#include "proxy/fan_out.h"
+#include "ring/view.h"
+
+namespace cleave::proxy {
+
+class Client;
+class Worker;
+struct NodeLink;
+
+struct Request {
+  Client* client = nullptr;  // nullptr: it has gone
+  Request* next = nullptr;
+  std::string reply;         // kept until its turn
+  bool done = false;
+  std::unique_ptr<FanOut> fan_out;  // nullptr: one command's reply is the reply
+
+  void reset();
+};
+
+// A key of a command; its bytes lie in Command::bytes.
+struct KeyRef {
+  Token token;
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+
+class Command final : public backend::ReplySink {
+ public:
+  enum class Kind : std::uint8_t {
+    kKeyed,  // goes where its keys are
+    kSize,   // DBSIZE of a node, less the router's own key
+    kFlush,  // FLUSHALL of a node: touches every range
+  };
+
+  explicit Command(Worker& worker) : worker_(worker) {}
+
+  void on_reply(std::string_view raw) override;
+  void on_failed(const Error& why, backend::Outcome outcome) override;
+  void on_finished() override;
+  void on_dropped() override;
+
+  std::string_view key(const KeyRef& ref) const {
+    return std::string_view(bytes).substr(ref.offset, ref.size);
+  }
+  // It cannot be said which keys it touches: all of them.
+  bool whole_range() const { return kind == Kind::kFlush; }
+
+  void reset();
+
+  Kind kind = Kind::kKeyed;
+  bool writes = false;
+  bool whole_bytes = false;  // `bytes` is the whole command and can be sent (again)
+  bool retried = false;
+  std::uint32_t replies = 1;
+  Request* request = nullptr;  // nullptr: answered already, or the client has gone
+  NodeId node;                 // kSize, kFlush: whose it is
+  NodeLink* link = nullptr;    // set when sent
+  std::string bytes;           // the whole command, or its keys one after another
+  std::vector<KeyRef> keys;
+  std::vector<std::uint32_t> places;  // fan-out: of its keys among the request's
+  std::uint64_t request_bytes = 0;
+  Epoch epoch;              // of the view that `index` belongs to
+  ring::RangeIndex index;   // of the first key
+  Instant held_since{0};
+
+  // The worker's list of unfinished commands.
+  Command* previous = nullptr;
+  Command* next = nullptr;
+
+ private:
+  Worker& worker_;
+};
+
+// Objects that are used again instead of being freed. Keeps at most `kept_max` of them.
+template <class T>
+class Pool {
+ public:
+  explicit Pool(std::size_t kept_max) : kept_max_(kept_max) {}
+
+  template <class... Args>
+  T* get(Args&... args) {
+    if (free_.empty()) return std::make_unique<T>(args...).release();
+    T* object = free_.back().release();
+    free_.pop_back();
+    return object;
+  }
+
+  // The object is as new afterwards.
+  void put(T* object) {
+    std::unique_ptr<T> owned(object);
+    if (free_.size() >= kept_max_) return;
+    owned->reset();
+    free_.push_back(std::move(owned));
+  }
+
+ private:
+  std::size_t kept_max_;
+  std::vector<std::unique_ptr<T>> free_;
+};
+
+// Commands that were sent and are not finished, in no order.
+class CommandList {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  Command* first() const { return first_; }
+
+  void add(Command& command) {
+    command.previous = nullptr;
+    command.next = first_;
+    if (first_ != nullptr) first_->previous = &command;
+    first_ = &command;
+  }
+  void remove(Command& command) {
+    (command.previous == nullptr ? first_ : command.previous->next) = command.next;
+    if (command.next != nullptr) command.next->previous = command.previous;
+    command.previous = nullptr;
+    command.next = nullptr;
+  }
+
+ private:
+  Command* first_ = nullptr;
+};
+
+}  // namespace cleave::proxy

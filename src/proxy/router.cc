@@ -1,0 +1,491 @@
+#include "proxy/router.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "backend/call.h"
+#include "backend/health.h"
+#include "base/check.h"
+#include "proxy/move_desk.h"
+#include "proxy/worker.h"
+
+namespace cleave::proxy {
+namespace {
+
+// Brings a worker's question to the control loop and the answer home. Posts run in order, so a view
+// that the control side set before it answered is the worker's before the answer is.
+class WorkerGate final : public backend::Gate {
+ public:
+  WorkerGate(net::Loop& control, net::Loop& home, backend::Gate& gate,
+             std::weak_ptr<void> control_side)
+      : control_(control),
+        home_(home),
+        gate_(gate),
+        session_(gate.session()),
+        control_side_(std::move(control_side)) {}
+
+  const SessionId& session() const override { return session_; }
+
+  void confirm(std::function<void(Result<void>)> done) override {
+    control_.post([alive = control_side_, &gate = gate_, &home = home_, done = std::move(done)] {
+      if (alive.expired()) return;
+      gate.confirm([&home, done](Result<void> verdict) {
+        home.post([done, verdict = std::move(verdict)] { done(verdict); });
+      });
+    });
+  }
+
+ private:
+  net::Loop& control_;
+  net::Loop& home_;
+  backend::Gate& gate_;
+  SessionId session_;
+  std::weak_ptr<void> control_side_;
+};
+
+// A worker as the listener knows it: the listener's callbacks may outlive the router.
+struct Place {
+  net::Loop* loop = nullptr;
+  std::weak_ptr<Worker> worker;
+};
+
+// Gives a new connection to the worker of the loop that it lives on. Several workers may share a
+// loop (the simulator): the one with the fewest clients gets it. Runs on that loop.
+void seat(const std::vector<Place>& places, const net::Loop& loop,
+          std::unique_ptr<net::Stream> stream) {
+  std::shared_ptr<Worker> chosen;
+  for (const Place& place : places) {
+    if (place.loop != &loop) continue;
+    std::shared_ptr<Worker> worker = place.worker.lock();
+    if (worker == nullptr) continue;
+    if (chosen == nullptr || worker->clients() < chosen->clients()) chosen = std::move(worker);
+  }
+  if (chosen != nullptr) chosen->add_client(std::move(stream));
+}
+
+}  // namespace
+
+class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
+ public:
+  explicit Impl(Options options);
+
+  void start(ring::RingSnapshot view, std::function<void(Result<void>)> ready);
+  void set_view(const ring::RingSnapshot& view);
+  void stop(const Error& why);
+  // The Router dies: workers are destroyed on their own loops.
+  void leave();
+
+  std::vector<net::Address> addresses() const;
+  std::vector<NodeHealth> health() const;
+  void stats(std::function<void(RouterStats)> done);
+  void take_heat(Done<std::vector<heat::Report>> done);
+  MoveDesk& desk() { return desk_; }
+
+  // An answer to a caller of the control loop, not within its own call.
+  template <class T>
+  Done<T> deferred(Done<T> done) {
+    return [&control = options_.control, done = std::move(done)](Result<T> result) {
+      control.post([done, result = std::move(result)] { done(result); });
+    };
+  }
+
+ private:
+  using Shared = std::shared_ptr<Worker>;
+
+  struct Probe {
+    net::Address address;
+    std::unique_ptr<backend::Prober> prober;
+  };
+
+  void make_workers();
+  Shared make_worker(std::size_t number);
+  void collect(MoveId move);
+  template <class Function>
+  void on_each_worker(Function function);
+  template <class T>
+  void ask_each_worker(std::function<T(Worker&)> question,
+                       std::function<void(std::vector<T>)> done);
+
+  void follow_nodes();
+  void take_health(NodeId node, const backend::Health& health);
+  void learn_commands(NodeId node);
+  void take_commands(Result<std::string> raw, const std::string& version);
+  void learn_later();
+  Result<void> listen();
+  net::Loop& least_loaded();
+  void watch_fences();
+  void watch_fence(MoveId move, Epoch phase_epoch);
+  void check_fence(MoveId move, Epoch phase_epoch);
+
+  Options options_;
+  Rng rng_;
+  std::shared_ptr<ProcessFacts> process_;
+  std::vector<Shared> workers_;
+  std::vector<std::uint64_t> assigned_;  // clients given to each worker since the start
+  MoveDesk desk_;
+  ring::RingSnapshot view_;
+  std::map<NodeId, Probe> probes_;
+  std::map<MoveId, Epoch> watched_;  // fences with a timer
+  std::function<void(Result<void>)> ready_;  // nullptr once called
+  bool learning_ = false;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  bool stopped_ = false;
+};
+
+// ---- the public face --------------------------------------------------------------------------
+
+Router::Router(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
+Router::~Router() { impl_->leave(); }
+
+void Router::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
+  impl_->start(std::move(view), std::move(ready));
+}
+void Router::set_view(ring::RingSnapshot view) { impl_->set_view(view); }
+void Router::stop(const Error& why) { impl_->stop(why); }
+std::vector<net::Address> Router::addresses() const { return impl_->addresses(); }
+std::vector<NodeHealth> Router::health() const { return impl_->health(); }
+void Router::stats(std::function<void(RouterStats)> done) { impl_->stats(std::move(done)); }
+
+void Router::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
+  impl_->desk().await_copying(move, phase_epoch, impl_->deferred(std::move(done)));
+}
+void Router::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+                  Done<peer::DirtyBatch> done) {
+  impl_->desk().take(move, phase_epoch, number, impl_->deferred(std::move(done)));
+}
+void Router::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
+  impl_->desk().await_fenced(move, phase_epoch, impl_->deferred(std::move(done)));
+}
+void Router::take_heat(Done<std::vector<heat::Report>> done) {
+  impl_->take_heat(impl_->deferred(std::move(done)));
+}
+
+// ---- workers ----------------------------------------------------------------------------------
+
+Router::Impl::Impl(Options options)
+    : options_(std::move(options)),
+      rng_(options_.seed),
+      process_(std::make_shared<ProcessFacts>(options_.gate.session().value(),
+                                              options_.control.now(), options_.workers.size())),
+      assigned_(options_.workers.size()),
+      desk_({.workers = options_.workers.size(),
+             .limits = options_.limits,
+             .mutations = options_.mutations,
+             .collect = [this](MoveId move) { collect(move); }}) {
+  CHECK(!options_.workers.empty());
+}
+
+void Router::Impl::make_workers() {
+  for (std::size_t i = 0; i < options_.workers.size(); ++i) workers_.push_back(make_worker(i));
+}
+
+Router::Impl::Shared Router::Impl::make_worker(std::size_t number) {
+  net::Loop& home = *options_.workers[number];
+  net::Loop& control = options_.control;
+  const std::weak_ptr<Impl> weak = weak_from_this();
+  return std::make_shared<Worker>(Worker::Options{
+      .number = number,
+      .loop = home,
+      .gate = std::make_unique<WorkerGate>(control, home, options_.gate, weak),
+      .process = process_,
+      .credentials = options_.credentials,
+      .client_password = options_.client_password,
+      .limits = options_.limits,
+      .mutations = options_.mutations,
+      .seed = rng_.next(),
+      .adopted =
+          [weak, number, &control](Epoch epoch) {
+            control.post([weak, number, epoch] {
+              if (const auto self = weak.lock()) self->desk_.adopted(number, epoch);
+            });
+          },
+      .cleared =
+          [weak, number, &control](MoveId move, Epoch phase_epoch, peer::FencedAck part) {
+            control.post([weak, number, move, phase_epoch, part = std::move(part)] {
+              if (const auto self = weak.lock()) {
+                self->desk_.cleared(number, move, phase_epoch, part);
+              }
+            });
+          },
+  });
+}
+
+void Router::Impl::collect(MoveId move) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->loop().post(
+        [worker = workers_[i], move, i, weak = weak_from_this(), &control = options_.control] {
+          control.post([weak, i, move, keys = worker->take_dirty(move)] {
+            if (const auto self = weak.lock()) self->desk_.collected(i, move, keys);
+          });
+        });
+  }
+}
+
+// Runs `function(worker)` on each worker's loop.
+template <class Function>
+void Router::Impl::on_each_worker(Function function) {
+  for (const Shared& worker : workers_) {
+    worker->loop().post([worker, function] { function(*worker); });
+  }
+}
+
+// The answers of all workers, in their order.
+template <class T>
+void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
+                                   std::function<void(std::vector<T>)> done) {
+  struct Gathering {
+    std::vector<T> answers;
+    std::size_t missing;
+    std::function<void(std::vector<T>)> done;
+  };
+  const auto gathering = std::make_shared<Gathering>(
+      Gathering{std::vector<T>(workers_.size()), workers_.size(), std::move(done)});
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->loop().post([worker = workers_[i], question, gathering, i,
+                              &control = options_.control] {
+      control.post([gathering, i, answer = question(*worker)]() mutable {
+        gathering->answers[i] = std::move(answer);
+        if (--gathering->missing == 0) gathering->done(std::move(gathering->answers));
+      });
+    });
+  }
+}
+
+// ---- life -------------------------------------------------------------------------------------
+
+void Router::Impl::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
+  CHECK(workers_.empty() && !stopped_);
+  ready_ = std::move(ready);
+  make_workers();
+  set_view(view);
+}
+
+void Router::Impl::set_view(const ring::RingSnapshot& view) {
+  if (stopped_ || (view_ != nullptr && view->epoch() <= view_->epoch())) return;
+  view_ = view;
+  on_each_worker([view](Worker& worker) { worker.adopt(view); });
+  desk_.set_view(view);
+  follow_nodes();
+  watch_fences();
+}
+
+void Router::Impl::stop(const Error& why) {
+  if (std::exchange(stopped_, true)) return;
+  listeners_.clear();
+  probes_.clear();
+  on_each_worker([why](Worker& worker) { worker.stop(why); });
+  desk_.stop(why);
+  if (const auto ready = std::exchange(ready_, nullptr)) ready(std::unexpected(why));
+}
+
+void Router::Impl::leave() {
+  ready_ = nullptr;
+  stop(Error{Code::kUnavailable, "the router ends"});
+  // The last holder of each worker is the callback that has just been posted to its loop.
+  workers_.clear();
+}
+
+// ---- health, commands -------------------------------------------------------------------------
+
+void Router::Impl::follow_nodes() {
+  std::map<NodeId, Probe> probes;
+  for (const ring::Node& node : view_->document().nodes) {
+    const Result<net::Address> address = net::parse_address(node.members.front().address);
+    CHECK(address.has_value());  // checked with the document
+    Probe probe{.address = *address, .prober = nullptr};
+    const auto known = probes_.find(node.id);
+    if (known != probes_.end() && known->second.address == *address) {
+      probe.prober = std::move(known->second.prober);
+    } else {
+      probe.prober = std::make_unique<backend::Prober>(
+          options_.control, Rng(rng_.next()),
+          backend::Prober::Options{
+              .address = *address,
+              .credentials = options_.credentials,
+              .session = options_.gate.session(),
+              .limits = options_.limits,
+              .on_change = [this, id = node.id](const backend::Health& health) {
+                take_health(id, health);
+              }});
+    }
+    probes.emplace(node.id, std::move(probe));
+  }
+  probes_ = std::move(probes);
+}
+
+void Router::Impl::take_health(NodeId node, const backend::Health& health) {
+  on_each_worker([node, down = health.error, seen = health.identity.incarnation](Worker& worker) {
+    worker.set_health(node, down, seen);
+  });
+  if (health.up && ready_ != nullptr) learn_commands(node);
+}
+
+void Router::Impl::learn_commands(NodeId node) {
+  const auto probe = probes_.find(node);
+  if (learning_ || ready_ == nullptr || probe == probes_.end()) return;
+  learning_ = true;
+  backend::call_raw(probe->second.prober->pipe(), wire::command({"COMMAND"}),
+                    [this, node](Result<std::string> raw) {  // it dies with the prober's pipe
+                      const auto known = probes_.find(node);
+                      if (known == probes_.end()) return;
+                      take_commands(std::move(raw),
+                                    known->second.prober->health().identity.version);
+                    });
+}
+
+void Router::Impl::take_commands(Result<std::string> raw, const std::string& version) {
+  learning_ = false;
+  if (ready_ == nullptr || stopped_) return;
+  if (!raw) return learn_later();
+  const auto commands = ServerCommands::learn(std::move(*raw), version);
+  if (!commands) return learn_later();
+  on_each_worker([known = *commands](Worker& worker) { worker.learn(known); });
+  const Result<void> listening = listen();
+  std::exchange(ready_, nullptr)(listening);
+}
+
+// From another node, or from the same one when it is better.
+void Router::Impl::learn_later() {
+  options_.control.after(options_.limits.probe_interval, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    for (const NodeHealth& node : self->health()) {
+      if (node.up) return self->learn_commands(node.node);
+    }
+  });
+}
+
+std::vector<NodeHealth> Router::Impl::health() const {
+  std::vector<NodeHealth> all;
+  for (const auto& [node, probe] : probes_) {
+    const backend::Health& seen = probe.prober->health();
+    all.push_back({.node = node, .up = seen.up, .error = seen.error, .identity = seen.identity});
+  }
+  return all;
+}
+
+// ---- clients ----------------------------------------------------------------------------------
+
+Result<void> Router::Impl::listen() {
+  std::vector<Place> places;
+  for (const Shared& worker : workers_) places.push_back({&worker->loop(), worker});
+  for (const net::Address& address : options_.listen) {
+    auto listener = options_.control.listen(
+        address, {.choose = [this]() -> net::Loop& { return least_loaded(); },
+                  .accepted = [places, process = process_,
+                               most = options_.limits.clients_max](
+                                  net::Loop& loop, std::unique_ptr<net::Stream> stream) {
+                    if (process->sum(&WorkerCounters::clients) < most) {
+                      return seat(places, loop, std::move(stream));
+                    }
+                    stream->send("-ERR max number of clients reached\r\n");
+                  }});
+    if (!listener) return std::unexpected(listener.error());
+    listeners_.push_back(std::move(*listener));
+  }
+  if (!listeners_.empty()) process_->port = listeners_.front()->address().port;
+  return {};
+}
+
+// Counts what was given out, not what has arrived there: many connections may come in one turn.
+net::Loop& Router::Impl::least_loaded() {
+  std::size_t best = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const WorkerCounters& worker = process_->workers[i];
+    const std::uint64_t left = worker.clients_total.get() - worker.clients.get();
+    const std::uint64_t load = assigned_[i] - std::min(assigned_[i], left);
+    if (load >= least) continue;
+    least = load;
+    best = i;
+  }
+  ++assigned_[best];
+  return workers_[best]->loop();
+}
+
+std::vector<net::Address> Router::Impl::addresses() const {
+  std::vector<net::Address> all;
+  for (const auto& listener : listeners_) all.push_back(listener->address());
+  return all;
+}
+
+// ---- fences (rule 11) -------------------------------------------------------------------------
+
+void Router::Impl::watch_fences() {
+  for (const ring::Move& move : view_->document().moves) {
+    if (move.phase != ring::Phase::kFenced) continue;
+    if (std::exchange(watched_[move.id], move.phase_epoch) == move.phase_epoch) continue;
+    watch_fence(move.id, move.phase_epoch);
+  }
+  std::erase_if(watched_, [this](const auto& watched) {
+    return ring::find_move(view_->document(), watched.first) == nullptr;
+  });
+}
+
+void Router::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
+  options_.control.after(options_.limits.fence_hold_max, [weak = weak_from_this(), move,
+                                                          phase_epoch] {
+    if (const auto self = weak.lock()) self->check_fence(move, phase_epoch);
+  });
+}
+
+// The view says whether it is still held; only the document can end it, so it is asked for again
+// and again.
+void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
+  if (stopped_) return;
+  const ring::Move* const now = ring::find_move(view_->document(), move);
+  if (now == nullptr || now->phase_epoch != phase_epoch) return;
+  if (options_.mutations.leave_fence_alone) {
+    on_each_worker([move, phase_epoch](Worker& worker) { worker.break_fence(move, phase_epoch); });
+    return;
+  }
+  options_.fence_keeper.abort_held_move(move, phase_epoch);
+  watch_fence(move, phase_epoch);
+}
+
+// ---- questions --------------------------------------------------------------------------------
+
+void Router::Impl::stats(std::function<void(RouterStats)> done) {
+  ask_each_worker<std::string>(
+      [](Worker& worker) { return worker.last_shed(); },
+      [process = process_, done = std::move(done)](const std::vector<std::string>& shed) {
+        RouterStats stats{
+            .clients = process->sum(&WorkerCounters::clients),
+            .clients_total = process->sum(&WorkerCounters::clients_total),
+            .requests = process->sum(&WorkerCounters::requests),
+            .refused = process->sum(&WorkerCounters::refused),
+            .errors = process->sum(&WorkerCounters::errors),
+            .timeouts = process->sum(&WorkerCounters::timeouts),
+            .held_now = process->sum(&WorkerCounters::held_now),
+            .held_total = process->sum(&WorkerCounters::held_total),
+            .hold_ms_histogram = std::vector<std::uint64_t>(kHoldSteps + 1),
+            .retries = process->sum(&WorkerCounters::retries),
+            .clients_shed = process->sum(&WorkerCounters::clients_shed),
+            .last_shed = {},
+        };
+        for (const WorkerCounters& worker : process->workers) {
+          for (std::size_t i = 0; i <= kHoldSteps; ++i) {
+            stats.hold_ms_histogram[i] += worker.hold_ms[i].get();
+          }
+        }
+        for (const std::string& one : shed) {
+          if (!one.empty()) stats.last_shed = one;
+        }
+        done(std::move(stats));
+      });
+}
+
+void Router::Impl::take_heat(Done<std::vector<heat::Report>> done) {
+  using Reports = std::vector<heat::Report>;
+  ask_each_worker<Reports>([](Worker& worker) { return worker.take_heat(); },
+                           [done = std::move(done)](std::vector<Reports> parts) {
+                             Reports all;
+                             for (Reports& part : parts) {
+                               std::ranges::move(part, std::back_inserter(all));
+                             }
+                             done(std::move(all));
+                           });
+}
+
+}  // namespace cleave::proxy

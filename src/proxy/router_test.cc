@@ -1,0 +1,322 @@
+// The router as its clients see it, in front of real servers.
+#include "proxy/router.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "proxy/router_testing.h"
+
+namespace cleave::proxy {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(Router, ForwardsEachKeyToItsOwner) {
+  World world;
+  RawClient client = world.client();
+  std::set<std::size_t> owners;
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_EQ(client.ask({"SET", key, "v" + key}), "OK");
+    owners.insert(world.owner(key));
+    ASSERT_EQ(world.stored(world.owner(key), key), "v" + key);
+    ASSERT_EQ(client.ask({"GET", key}), "v" + key);
+  }
+  EXPECT_EQ(owners.size(), 3U);
+}
+
+TEST(Router, AnswersAPipelineInOrder) {
+  World world({.workers = 2});
+  RawClient client = world.client();
+  std::string bytes;
+  for (int i = 0; i < 5'000; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    bytes += wire::command({"SET", key, std::to_string(i)});
+    bytes += wire::command({"GET", key});
+    if (i % 7 == 0) bytes += wire::command({"PING"});
+  }
+  std::thread sender([&] { client.send(bytes); });
+  for (int i = 0; i < 5'000; ++i) {
+    ASSERT_EQ(RawClient::text(client.read()), "OK");
+    ASSERT_EQ(RawClient::text(client.read()), std::to_string(i));
+    if (i % 7 == 0) {
+      ASSERT_EQ(RawClient::text(client.read()), "PONG");
+    }
+  }
+  sender.join();
+}
+
+// cases.md 13: with several workers and nodes, two commands on one key never change places.
+TEST(Router, KeepsTheOrderOfOneKeysCommands) {
+  World world({.workers = 2});
+  RawClient client = world.client();
+  std::string bytes;
+  for (int i = 0; i < 1'000; ++i) {
+    bytes += wire::command({"ZADD", "t", "1", "m"});
+    bytes += wire::command({"ZREMRANGEBYSCORE", "t", "1", "1"});
+  }
+  std::thread sender([&] { client.send(bytes); });
+  for (int i = 0; i < 2'000; ++i) ASSERT_EQ(RawClient::text(client.read()), "1");
+  sender.join();
+  EXPECT_EQ(client.ask({"EXISTS", "t"}), "0");
+}
+
+// cases.md 5 and 3: binary, empty and protocol-like values, on several nodes.
+TEST(Router, SplitsMgetAndMsetWithAnyBytes) {
+  World world;
+  RawClient client = world.client();
+  const std::vector<std::string> values{std::string("\0\r\n$5\r\n*1\r\n\xff", 13), "", "\r\n",
+                                        "-ERR x\r\n", std::string(100'000, '*')};
+  std::vector<std::string_view> set{"MSET"};
+  std::vector<std::string_view> get{"MGET"};
+  std::vector<std::string> keys;
+  for (int i = 0; i < 50; ++i) keys.push_back("bin" + std::to_string(i));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    set.push_back(keys[i]);
+    set.push_back(values[i % values.size()]);
+    get.push_back(keys[i]);
+    if (i % 3 == 0) get.push_back("missing");
+  }
+  std::string bytes;
+  wire::append_command(bytes, set);
+  wire::append_command(bytes, get);
+  client.send(bytes);
+  EXPECT_EQ(RawClient::text(client.read()), "OK");
+  const wire::Reply got = client.read();
+  ASSERT_EQ(got.elements.size(), get.size() - 1);
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(got.elements[place++].text, values[i % values.size()]);
+    if (i % 3 == 0) {
+      ASSERT_EQ(got.elements[place++].type, wire::Reply::Type::kNull);
+    }
+  }
+}
+
+TEST(Router, AddsUpWhatIsCountedPerNode) {
+  World world;
+  RawClient client = world.client();
+  for (const auto& server : world.servers) {
+    server->client().ask({"SET", "cleave:{owner}", "mark-1"});
+  }
+  for (int i = 0; i < 30; ++i) client.ask({"SET", "k" + std::to_string(i), "v"});
+  EXPECT_EQ(client.ask({"DBSIZE"}), "30");
+  EXPECT_EQ(client.ask({"EXISTS", "k1", "k2", "k3", "k1", "none"}), "4");
+  EXPECT_EQ(client.ask({"TOUCH", "k1", "k2", "none"}), "2");
+  EXPECT_EQ(client.ask({"DEL", "k1", "k2", "k3", "k4", "none"}), "4");
+  EXPECT_EQ(client.ask({"UNLINK", "k5", "k6"}), "2");
+  EXPECT_EQ(client.ask({"DBSIZE"}), "24");
+}
+
+TEST(Router, FlushallLeavesTheOwnershipMarker) {
+  World world;
+  RawClient client = world.client();
+  for (int i = 0; i < 30; ++i) client.ask({"SET", "k" + std::to_string(i), "v"});
+  EXPECT_EQ(client.ask({"FLUSHALL"}), "OK");
+  EXPECT_EQ(client.ask({"DBSIZE"}), "0");
+  for (std::size_t i = 0; i < world.servers.size(); ++i) {
+    EXPECT_EQ(world.stored(i, "cleave:{owner}"), "mark-1");
+  }
+  EXPECT_EQ(client.ask({"FLUSHDB", "ASYNC"}), "OK");
+}
+
+TEST(Router, ASplitThatOneNodeRefusesIsThatError) {
+  World world;
+  RawClient client = world.client();
+  const std::string a = world.key_of(0);
+  const std::string b = world.key_of(1);
+  world.servers[1]->kill();
+  ASSERT_TRUE(eventually([&] { return client.ask({"GET", b}).starts_with("-ERR cleave: node b"); }));
+  const std::string error = client.ask({"MSET", a, "1", b, "2"});
+  EXPECT_TRUE(error.starts_with("-ERR cleave: node b (127.0.0.1:")) << error;
+  EXPECT_EQ(world.stored(0, a), "1");
+}
+
+TEST(Router, MultiKeyCommandsNeedOneTag) {
+  World world;
+  RawClient client = world.client();
+  EXPECT_EQ(client.ask({"SET", "{t}1", "v"}), "OK");
+  EXPECT_EQ(client.ask({"RENAME", "{t}1", "{t}2"}), "OK");
+  EXPECT_EQ(client.ask({"GET", "{t}2"}), "v");
+  EXPECT_TRUE(client.ask({"RENAME", world.key_of(0), world.key_of(1)}).starts_with("-CROSSSLOT"));
+}
+
+TEST(Router, AnswersForItself) {
+  World world;
+  RawClient client = world.client();
+  EXPECT_EQ(client.ask({"PING"}), "PONG");
+  EXPECT_EQ(client.ask({"PING", "hi"}), "hi");
+  EXPECT_EQ(client.ask({"ECHO", "x"}), "x");
+  EXPECT_EQ(client.ask({"SELECT", "0"}), "OK");
+  EXPECT_TRUE(client.ask({"SELECT", "1"}).starts_with("-"));
+  EXPECT_EQ(client.ask({"CLIENT", "SETNAME", "me"}), "OK");
+  EXPECT_EQ(client.ask({"CLIENT", "GETNAME"}), "me");
+  EXPECT_NE(client.ask({"CLIENT", "LIST"}).find("name=me"), std::string::npos);
+  EXPECT_EQ(client.ask({"CLIENT", "SETINFO", "LIB-NAME", "x"}), "OK");
+  EXPECT_TRUE(client.ask({"HELLO", "3"}).starts_with("-NOPROTO"));
+  EXPECT_NE(client.ask({"HELLO", "2", "SETNAME", "you"}).find("redis"), std::string::npos);
+  EXPECT_EQ(client.ask({"CLIENT", "GETNAME"}), "you");
+  EXPECT_GT(std::stoi(client.ask({"COMMAND", "COUNT"})), 200);
+  EXPECT_EQ(client.ask({"COMMAND", "GETKEYS", "MSET", "a", "1", "b", "2"}), "[a b]");
+  EXPECT_EQ(client.call({"COMMAND", "INFO", "get", "nope"}).elements.size(), 2U);
+  EXPECT_GT(client.call({"COMMAND"}).elements.size(), 200U);
+  EXPECT_NE(client.ask({"INFO"}).find("redis_version:"), std::string::npos);
+  EXPECT_EQ(client.ask({"INFO", "clients"}).find("redis_version:"), std::string::npos);
+  EXPECT_EQ(client.ask({"RESET"}), "RESET");
+  EXPECT_TRUE(client.ask({"KEYS", "*"}).starts_with("-ERR"));
+  EXPECT_TRUE(client.ask({"GET", "cleave:{owner}"}).starts_with("-ERR"));
+  EXPECT_EQ(client.ask({"QUIT"}), "OK");
+  EXPECT_TRUE(client.closed_by_peer());
+}
+
+TEST(Router, AsksForThePassword) {
+  World world({.password = "secret"});
+  RawClient client = world.client();
+  EXPECT_TRUE(client.ask({"GET", "k"}).starts_with("-NOAUTH"));
+  EXPECT_TRUE(client.ask({"AUTH", "wrong"}).starts_with("-WRONGPASS"));
+  EXPECT_TRUE(client.ask({"GET", "k"}).starts_with("-NOAUTH"));
+  EXPECT_EQ(client.ask({"AUTH", "default", "secret"}), "OK");
+  EXPECT_EQ(client.ask({"GET", "k"}), "(nil)");
+  RawClient other = world.client();
+  EXPECT_NE(other.ask({"HELLO", "2", "AUTH", "default", "secret"}).find("redis"), std::string::npos);
+  EXPECT_EQ(other.ask({"GET", "k"}), "(nil)");
+}
+
+// cases.md 1: frames that are silence.
+TEST(Router, EmptyFramesGetNoReply) {
+  World world;
+  RawClient client = world.client();
+  client.ask({"SET", "k", "v"});
+  client.send("*0\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*-1\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n");
+  EXPECT_EQ(client.read_raw(), "$1\r\nv\r\n");
+  EXPECT_EQ(client.read_raw(), "$1\r\nv\r\n");
+  EXPECT_EQ(client.read_raw(), "+PONG\r\n");
+}
+
+TEST(Router, InlineCommandsWork) {
+  World world;
+  RawClient client = world.client();
+  client.send("SET inline \"a b\"\r\nGET inline\r\nMSET x 1 y 2 z 3\r\n");
+  EXPECT_EQ(client.read_raw(), "+OK\r\n");
+  EXPECT_EQ(client.read_raw(), "$3\r\na b\r\n");
+  EXPECT_EQ(client.read_raw(), "+OK\r\n");
+  EXPECT_EQ(client.ask({"GET", "y"}), "2");
+}
+
+TEST(Router, MalformedInputEndsThatClientOnly) {
+  World world;
+  RawClient other = world.client();
+  for (const auto& [bytes, error] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"*1\r\n+PING\r\n"sv, "-ERR Protocol error: expected '$', got '+'\r\n"},
+           {"*x\r\n"sv, "-ERR Protocol error: invalid multibulk length\r\n"},
+           {"*1\r\n$-5\r\n"sv, "-ERR Protocol error: invalid bulk length\r\n"},
+           {"GET \"open\r\n"sv, "-ERR Protocol error: unbalanced quotes in request\r\n"}}) {
+    RawClient client = world.client();
+    client.send(wire::command({"SET", "before", "v"}) + std::string(bytes) +
+                wire::command({"PING"}));
+    EXPECT_EQ(client.read_raw(), "+OK\r\n");
+    EXPECT_EQ(client.read_raw(), error);
+    EXPECT_TRUE(client.closed_by_peer());
+    EXPECT_EQ(other.ask({"GET", "before"}), "v");
+  }
+  EXPECT_EQ(world.stats().clients_shed, 4U);
+}
+
+// cases.md B1: a long key in pieces goes where it goes in one.
+TEST(Router, ARequestInPiecesIsTheSameRequest) {
+  World world;
+  RawClient client = world.client();
+  const std::string key(2'000, 'k');
+  ASSERT_EQ(client.ask({"SET", key, "v"}), "OK");
+  const std::string bytes = wire::command({"GET", key});
+  for (std::size_t i = 0; i < bytes.size(); i += 500) {
+    client.send(std::string_view(bytes).substr(i, 500));
+    std::this_thread::sleep_for(milliseconds{5});
+  }
+  EXPECT_EQ(RawClient::text(client.read()), "v");
+}
+
+// cases.md 15: an error is one reply like any other.
+TEST(Router, GoesOnAfterErrors) {
+  World world;
+  RawClient client = world.client();
+  EXPECT_TRUE(client.ask({"BLPOP", "a", "b", "0"}).starts_with("-"));
+  EXPECT_EQ(client.ask({"MGET", "a", "b"}), "[(nil) (nil)]");
+  EXPECT_TRUE(client.ask({"NOSUCHCOMMAND"}).starts_with("-ERR unknown command"));
+  client.ask({"SET", "s", "x"});
+  EXPECT_TRUE(client.ask({"LPUSH", "s", "x"}).starts_with("-WRONGTYPE"));
+  EXPECT_EQ(client.ask({"GET", "s"}), "x");
+}
+
+TEST(Router, CountsHeatOfTheViewsRanges) {
+  World world;
+  RawClient client = world.client();
+  for (int i = 0; i < 100; ++i) client.ask({"SET", "hot", "v"});
+  for (int i = 0; i < 50; ++i) client.ask({"GET", "hot"});
+  std::uint64_t requests = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t weight = 0;
+  for (const heat::Report& report : world.heat()) {
+    EXPECT_EQ(report.epoch, world.document.epoch);
+    for (const heat::RangeSum& sum : report.sums) {
+      EXPECT_TRUE(sum.range.contains(world.token("hot")));
+      requests += sum.requests;
+      writes += sum.writes;
+      weight += sum.weight_ns;
+    }
+  }
+  EXPECT_EQ(requests, 150U);
+  EXPECT_EQ(writes, 100U);
+  EXPECT_GT(weight, 150U * 8'000U);
+}
+
+TEST(Router, AnOlderViewIsPassedOver) {
+  World world;
+  const std::string key = world.key_of(0);
+  const ring::Document before = world.document;
+  const MoveId move = world.begin_move(key, 1);
+  world.fence(move);
+  world.commit(move);
+  world.publish(before);
+  EXPECT_EQ(world.client().ask({"SET", key, "v"}), "OK");
+  EXPECT_EQ(world.stored(1, key), "v");
+  EXPECT_EQ(world.stored(0, key), "(nil)");
+}
+
+TEST(Router, StoppingTellsEveryClientWhy) {
+  World world;
+  RawClient client = world.client();
+  client.ask({"PING"});
+  world.stop(Error{Code::kConflict, "session tester was removed"});
+  EXPECT_EQ(client.read_raw(), "-ERR cleave: session tester was removed\r\n");
+  EXPECT_TRUE(client.closed_by_peer());
+  EXPECT_FALSE(world.client().connected());
+}
+
+TEST(Router, ManyClientsOnSeveralWorkers) {
+  World world({.workers = 2});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      RawClient client = world.client();
+      for (int i = 0; i < 500; ++i) {
+        const std::string key = "c" + std::to_string(t) + ":" + std::to_string(i);
+        if (client.ask({"SET", key, key}) != "OK") ++wrong;
+        if (client.ask({"GET", key}) != key) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  const RouterStats stats = world.stats();
+  EXPECT_EQ(stats.requests, 8'000U);
+  EXPECT_EQ(stats.errors, 0U);
+  EXPECT_EQ(stats.clients_total, 8U);
+}
+
+}  // namespace
+}  // namespace cleave::proxy

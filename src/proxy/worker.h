@@ -1,0 +1,174 @@
+// Worker: one loop's share of the data path. It owns its clients, its pipes, its dirty sets and its
+// heat counters; nothing of it is shared with another worker.
+//
+//   Client --handle--> route --> place --+--> hold      (rule 9: the range is fenced)
+//                                        +--> transmit --> Pipe
+//   Pipe --replied--> heat, rules 10 and 11 (Moving) --> deliver --> Client
+//
+// Files: worker.cc (life, views, clients), worker_requests.cc (from a request to pipes),
+// worker_replies.cc (from a pipe to a client).
+//
+// Threads: its loop's. The Router posts to it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/fifo.h"
+#include "base/limits.h"
+#include "base/mutation.h"
+#include "heat/recorder.h"
+#include "net/loop.h"
+#include "proxy/client.h"
+#include "proxy/links.h"
+#include "proxy/local_commands.h"
+#include "proxy/moving.h"
+#include "proxy/process_facts.h"
+#include "proxy/request.h"
+#include "proxy/server_commands.h"
+#include "ring/view.h"
+#include "route/route.h"
+#include "wire/resp.h"
+
+namespace cleave::proxy {
+
+class Worker final : public net::TurnEnd {
+ public:
+  struct Options {
+    std::size_t number = 0;  // among the process's workers
+    net::Loop& loop;
+    std::unique_ptr<backend::Gate> gate;  // answers on `loop`
+    std::shared_ptr<ProcessFacts> process;
+    backend::Credentials credentials;
+    std::string client_password;
+    Limits limits;
+    Mutations mutations;
+    std::uint64_t seed = 0;
+    // Called on `loop`.
+    std::function<void(Epoch)> adopted;
+    Moving::Cleared cleared;
+  };
+
+  explicit Worker(Options options);
+  ~Worker() override;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  net::Loop& loop() const { return options_.loop; }
+  std::size_t clients() const { return clients_.size(); }
+
+  // ---- orders of the Router -------------------------------------------------------------------
+  // Views only go forward: an older one is passed over.
+  void adopt(const ring::RingSnapshot& view);
+  void learn(std::shared_ptr<const ServerCommands> commands);
+  // `down`: why the node's prober calls it down; empty: up. An incarnation that the worker's own
+  // connection does not know (a failover left it open) makes it connect anew.
+  void set_health(NodeId node, const std::string& down, const Incarnation& seen);
+  // Requires: a view and the command table.
+  void add_client(std::unique_ptr<net::Stream> stream);
+  peer::DirtyBatch take_dirty(MoveId move) { return moving_.take(move); }
+  std::vector<heat::Report> take_heat() { return recorder_.take(options_.loop.now()); }
+  const std::string& last_shed() const { return last_shed_; }
+  // Tells every client why, closes everything; nothing is sent any more.
+  void stop(const Error& why);
+  // Only for the simulator: see Mutations::leave_fence_alone.
+  void break_fence(MoveId move, Epoch phase_epoch);
+
+  // ---- from clients ---------------------------------------------------------------------------
+  void handle(Client& client, const wire::Request& said);
+  // The client broke the protocol.
+  void handle_broken(Client& client, const Error& why);
+  void touch(Client& client);
+  void release(Request& request) { requests_.put(&request); }
+  // Closes a client that costs too much.
+  void shed(Client& client, const std::string& why);
+  void part_with(Client& client);
+
+  // ---- from commands --------------------------------------------------------------------------
+  void replied(Command& command, std::string_view raw);
+  void failed(Command& command, const Error& why, backend::Outcome outcome);
+  void finished(Command& command);
+  void dropped(Command& command);
+
+  void on_turn_end() override;
+
+ private:
+  enum class Keep : std::uint8_t { kAll, kKeys };
+
+  WorkerCounters& counters() { return options_.process->workers[options_.number]; }
+
+  // ---- worker.cc ------------------------------------------------------------------------------
+  void keep_house();
+  void give_up_held(Instant now);
+  void shed_stalled(Instant now);
+
+  // ---- worker_requests.cc ---------------------------------------------------------------------
+  void answer_now(Client& client, std::string_view reply);
+  void answer_error(Client& client, std::string_view text);
+  void answer_locally(Client& client, const wire::Request& said);
+  wire::Request clean(const wire::Request& said);
+  void forward(Client& client, const wire::Request& said);
+  void fan_out(Client& client, const wire::Request& said);
+  void gather_parts(Request& request);
+  bool is_fenced(ring::RangeIndex index) const;
+  void encode_part(const wire::Request& said, Command& part);
+  void everywhere(Client& client, const wire::Request& said);
+  Command& new_command(Request& request);
+  void add_key(Command& command, std::string_view raw, const route::KeyPlace& key,
+               std::string_view arg);
+  // `raw` is the whole command; the keys' places are in it.
+  void place(Command& command, std::string_view raw);
+  void keep(Command& command, std::string_view raw, Keep what);
+  void hold(Command& command, std::string_view raw);
+  void release_held();
+  void transmit(Command& command, std::string_view raw);
+
+  // ---- worker_replies.cc ----------------------------------------------------------------------
+  void settle(Command& command, bool ran);
+  void deliver(Command& command, std::string_view raw);
+  void deliver_error(Command& command, const std::string& text);
+  void complete_fan_out(Request& request);
+  void fail_now(Command& command, const Error& why);
+  bool retry(Command& command, const Error& why, backend::Outcome outcome);
+  std::string describe(const Command& command, const Error& why, backend::Outcome outcome) const;
+  void count_heat(const Command& command, std::size_t reply_bytes);
+  void mark_later(const Command& command);
+
+  Options options_;
+  ring::RingSnapshot view_;
+  std::shared_ptr<const ServerCommands> commands_known_;
+  std::unique_ptr<route::Router> router_;
+  Links links_;
+  Moving moving_;
+  heat::Recorder recorder_;
+
+  Pool<Request> requests_;
+  Pool<Command> commands_;
+  CommandList unfinished_;
+  backend::Fifo<Command*> held_;  // in the order they came
+  std::size_t held_bytes_ = 0;
+
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Client*> touched_;
+  std::vector<Client*> flushing_;
+  std::vector<std::unique_ptr<Client>> graveyard_;  // until the end of the turn
+  bool turn_asked_ = false;
+  std::uint64_t next_client_ = 1;
+  std::string last_shed_;
+  net::TimerId house_;
+  bool stopped_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  // Scratch of one request.
+  route::Decision decision_;
+  std::string scratch_;
+  std::string reencoded_;
+  wire::RequestParser reparser_;
+  std::vector<Command*> parts_;
+};
+
+}  // namespace cleave::proxy
