@@ -60,7 +60,8 @@ Ticket Verifier::begin_write(std::uint32_t key, std::uint32_t client, Rng& dice,
     if (state.started) ticket.version = ++state.newest;
     return ticket;
   }
-  const bool removes = what == Kind::kErasable && dice.chance(1, 4);
+  const bool exists = state.newest > 0 && !deletes(state.newest);
+  const bool removes = what == Kind::kErasable && exists && dice.chance(1, 4);
   ticket.operation = removes ? Operation::kDelete : Operation::kSet;
   ticket.version = state.newest = next_version(state.newest, removes);
   if (removes) state.last_delete = ticket.version;

@@ -37,6 +37,7 @@ namespace cleave::load {
 
 enum class Kind : std::uint8_t { kRegister, kCounter, kErasable, kExpiring };
 
+// What a request asks of the server.
 enum class Operation : std::uint8_t {
   kGet,
   kSet,
@@ -109,7 +110,7 @@ class Verifier {
   void finish(const Ticket& ticket, const Seen& seen, Instant now);
 
   // True if anything was ever sent to change the key: then a final read has something to check.
-  bool written(std::uint32_t key) const { return states_[key].newest > 0; }
+  bool written(std::uint32_t key) const { return states_[key].newest > 0 || states_[key].started; }
 
   const Verdict& verdict() const { return verdict_; }
 

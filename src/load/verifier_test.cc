@@ -358,20 +358,19 @@ class World {
     for (Request& request : clients_[client]) {
       if (request.seen) continue;
       const std::uint32_t key = request.ticket.key;
-      const auto before = server_.items;
+      const auto found = server_.items.find(key);
+      const auto before =
+          found == server_.items.end() ? std::nullopt : std::optional(found->second);
       const bool faulty = rng_.chance(1, 10);
-      if (!request.ticket.writes() && fault_ == Fault::kStaleRead && faulty) {
-        server_.items[key] = older_[key];
-        ++faults_;
-      }
+      const bool stale = !request.ticket.writes() && fault_ == Fault::kStaleRead && faulty;
+      if (stale) server_.items[key] = older_[key];
       request.seen = server_.run(request.ticket, request.value, now_, request.text);
-      if (!request.ticket.writes()) {
-        server_.items = before;
-      } else if (fault_ == Fault::kLostWrite && faulty) {
-        server_.items = before;
+      const bool forgets = request.ticket.writes() && fault_ == Fault::kLostWrite && faulty;
+      if (stale || forgets) {
         ++faults_;
-      } else if (before.contains(key)) {
-        older_[key] = before.at(key);
+        before ? void(server_.items[key] = *before) : void(server_.items.erase(key));
+      } else if (request.ticket.writes() && before) {
+        older_[key] = *before;
       }
       return;
     }

@@ -1,8 +1,8 @@
 // Zipf: ranks 0, 1, 2 ... drawn with probability proportional to 1 / (rank + 1)^exponent.
 //
-// Exponent 0 is uniform. Drawn from an alias table (Walker 1977, built as in Vose 1991), which takes
-// any exponent and any number of ranks at the same cost, and whose probabilities are exact integers
-// that a demonstration can compute its bounds from.
+// Exponent 0 is uniform. Drawn from an alias table (Walker 1977, built as in Vose 1991), which
+// takes any exponent and any number of ranks at the same cost, and whose probabilities are exact
+// integers that a demonstration can compute its bounds from.
 //
 // Threads: immutable after construction; share it.
 #pragma once
