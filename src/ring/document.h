@@ -36,6 +36,7 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
+// Whether a node still takes part in the base.
 enum class NodeState : std::uint8_t {
   kActive,    // in the base
   kDraining,  // out of the base; keeps what cuts still give it, until moves have taken that away

@@ -1,4 +1,5 @@
-// Cuts laid and merged, by example. Laws that hold for all edits: edits_property_test.cc.
+// Cuts laid and merged, by example. Laws for all edits:
+// edits_property_test.cc.
 #include <gtest/gtest.h>
 
 #include "ring/edits.h"

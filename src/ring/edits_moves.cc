@@ -62,8 +62,8 @@ Result<void> check_ends(const Document& document, const MoveRequest& request) {
 }
 
 // The part of the range from the first to the last token that the base gives to somebody else than
-// `node`; nullopt when there is none. What lies between stays one piece: a hole in it would make two
-// cuts of one.
+// `node`; nullopt when there is none. What lies between stays one piece: a hole would make two cuts
+// of one.
 std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
                                    const TokenRange& range) {
   std::optional<TokenRange> result;

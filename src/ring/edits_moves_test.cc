@@ -1,4 +1,5 @@
-// The life of a move, by example. Laws that hold for all edits: edits_property_test.cc.
+// The life of a move, by example. Laws for all edits:
+// edits_property_test.cc.
 #include <gtest/gtest.h>
 
 #include "ring/edits.h"

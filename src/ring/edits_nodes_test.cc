@@ -1,4 +1,5 @@
-// Nodes that join, drain, leave and change their weight, by example. Laws that hold for all edits: edits_property_test.cc.
+// Nodes that join, drain, leave and change their weight, by example. Laws for all edits:
+// edits_property_test.cc.
 #include <gtest/gtest.h>
 
 #include "ring/edits.h"

@@ -1,4 +1,5 @@
-// Creation, sessions, leader and switches, by example. Laws that hold for all edits: edits_property_test.cc.
+// Creation, sessions, leader and switches, by example. Laws for all edits:
+// edits_property_test.cc.
 #include <gtest/gtest.h>
 
 #include "ring/edits.h"

@@ -5,8 +5,6 @@
 namespace cleave::ring {
 namespace {
 
-using namespace std::string_view_literals;
-
 struct Case {
   std::string_view key;
   std::string_view hashed;
@@ -31,7 +29,7 @@ constexpr Case kCases[] = {
     {"}", "}"},
     {"{}", "{}"},
     {"x{y}", "y"},
-    {"{\0}x"sv, "\0"sv},
+    {std::string_view("{\0}x", 4), std::string_view("\0", 1)},
     {"{\r\n}x", "\r\n"},
 };
 

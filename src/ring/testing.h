@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -26,13 +25,8 @@ inline std::string read_file(const std::string& path) {
 }
 
 // The golden file's bytes; `make golden` (CLEAVE_GOLDEN_REWRITE=1) first writes `actual` into it.
-inline std::string golden(const std::string& path, const std::string& actual) {
-  const char* rewrite = std::getenv("CLEAVE_GOLDEN_REWRITE");
-  if (rewrite != nullptr && std::string(rewrite) == "1") {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << actual;
-  }
-  return read_file(path);
-}
+// Defined in golden_test.cc.
+std::string golden(const std::string& path, const std::string& actual);
 
 inline Node make_node(std::string name, std::uint32_t weight = 1) {
   Node node;
@@ -99,6 +93,7 @@ inline TokenRange any_part(Rng& rng, TokenRange range) {
   return {Token{range.first.value() + from}, Token{range.last.value() - cut_off}};
 }
 
+// One for each function of ring/edits.h that changes a document.
 enum class EditKind : std::uint8_t {
   kJoin,
   kRemoveRouter,

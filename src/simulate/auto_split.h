@@ -21,6 +21,7 @@ struct AutoSplitInput {
 // user-0 ... user-29, limit 5.
 AutoSplitInput auto_split_input();
 
+// How many keys a node holds.
 struct NodeKeys {
   std::string node;
   std::uint64_t keys = 0;
@@ -28,6 +29,7 @@ struct NodeKeys {
   friend bool operator==(const NodeKeys&, const NodeKeys&) = default;
 };
 
+// What the naive program ends with.
 struct NaiveAutoSplit {
   std::vector<NodeKeys> nodes;
   std::uint64_t splits = 0;
@@ -63,6 +65,7 @@ struct SplitStage {
   std::string why;                 // the limit is not met; "" when it is
 };
 
+// One run: first with three nodes, then, from where that ended, with six.
 struct CleaveAutoSplit {
   SplitStage three_nodes;
   SplitStage six_nodes;  // three more join

@@ -10,6 +10,7 @@
 
 namespace cleave::simulate {
 
+// Nodes and keys of the demonstration.
 struct ChurnInput {
   std::vector<std::string> nodes;      // the last one joins later; the last but one then leaves
   std::vector<std::uint32_t> weights;  // of the nodes; cleave only, the naive ring has none
@@ -20,6 +21,7 @@ struct ChurnInput {
 // CacheServer-A, -B, -C of equal weight; data_key_0 ... data_key_9999.
 ChurnInput churn_input();
 
+// What a node has at the end of a stage.
 struct ChurnNode {
   std::string name;
   std::uint32_t weight = 1;
@@ -36,6 +38,7 @@ struct ChurnStage {
   std::uint64_t keys_moved = 0;
 };
 
+// Which node a key is on.
 struct WatchedKey {
   std::string key;
   std::string at_start;
@@ -43,6 +46,7 @@ struct WatchedKey {
   std::string after_leave;
 };
 
+// The naive ring in three stages.
 struct NaiveChurn {
   std::vector<ChurnStage> stages;
   std::vector<WatchedKey> watched;      // product:12345, user:session:abcde, item:999
@@ -58,6 +62,7 @@ struct ModuloChurn {
 };
 ModuloChurn modulo_churn(const ChurnInput& input);
 
+// A stage, and how its price compares with the least.
 struct CleaveChurnStage {
   ChurnStage stage;
   std::uint64_t moved_ppm = 0;        // share of the ring that changed hands
@@ -66,6 +71,7 @@ struct CleaveChurnStage {
   std::uint64_t cuts = 0;  // in the document at the end of the stage
 };
 
+// The same three stages with cleave.
 struct CleaveChurn {
   std::vector<CleaveChurnStage> stages;
   std::uint64_t reads_missed = 0;  // keys whose owner did not hold them, over every epoch
