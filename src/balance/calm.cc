@@ -77,6 +77,15 @@ ring::RangeSet Calm::left(NodeId node) const {
   return ring::normalised(std::move(ranges));
 }
 
+ring::RangeSet Calm::given(NodeId node) const {
+  std::vector<ring::TokenRange> ranges;
+  for (const PastMove& move : moves_) {
+    if (!move.committed || move.ordered || move.source != node) continue;
+    ranges.insert(ranges.end(), move.ranges.begin(), move.ranges.end());
+  }
+  return ring::difference(ring::normalised(std::move(ranges)), input_.view->owned_by(node));
+}
+
 UnixMillis Calm::rests_until(NodeId source) const {
   std::uint64_t helpless = 0;
   UnixMillis last{};
@@ -112,6 +121,12 @@ std::uint64_t Calm::keys_last_hour() const {
     if (move.committed && !move.ordered && within(move, milliseconds{3'600'000})) keys += move.keys;
   }
   return keys;
+}
+
+std::uint64_t Calm::keys_left(std::uint64_t keys_total, std::uint32_t hour_ppm) const {
+  const auto share = static_cast<std::uint64_t>(Wide{keys_total} * hour_ppm / 1'000'000);
+  const std::uint64_t hour = std::max(share, input_.constants.plan_keys_min);
+  return hour - std::min(hour, keys_last_hour());
 }
 
 }  // namespace cleave::balance

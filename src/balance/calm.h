@@ -27,6 +27,10 @@ class Calm {
   // Ranges that left the node not long enough ago to go back. The time doubles with each return.
   ring::RangeSet left(NodeId node) const;
 
+  // Ranges that load moved away from the node, as far as the history goes back: it does not own
+  // them, but nobody has taken its share of the ring.
+  ring::RangeSet given(NodeId node) const;
+
   // Until when the source rests, because its last moves did not bring what they promised.
   UnixMillis rests_until(NodeId source) const;
 
@@ -35,6 +39,9 @@ class Calm {
 
   // Moved within the last hour by the balancer's own will.
   std::uint64_t keys_last_hour() const;
+
+  // What is left of an hour's budget of so much of all keys.
+  std::uint64_t keys_left(std::uint64_t keys_total, std::uint32_t hour_ppm) const;
 
  private:
   bool within(const PastMove& move, milliseconds time) const;

@@ -69,13 +69,20 @@ class HeatPlanner {
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   void explain(const BoardNode& source, const Tries& tries);
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
+  std::uint64_t keys_a_plan() const;
   std::uint64_t keys_left(const BoardNode& source) const;
+  Price price(const BoardNode& source) const;
   std::uint64_t goal(const BoardNode& node) const {
     const std::uint32_t bound = static_cast<std::uint32_t>(std::uint64_t{task_.bound_ppm} *
                                                            constants_.bound_slack_ppm / kMillion);
     return ppm_of(node.fair, std::max(constants_.fill_ppm, bound));
   }
   std::uint64_t excess(const BoardNode& node) const { return above(node.load, goal(node)); }
+  std::uint64_t gain_min(const BoardNode& node) const {
+    const std::uint64_t of_fair = ppm_of(node.fair, constants_.gain_min_ppm);
+    const std::uint64_t of_excess = ppm_of(excess(node), constants_.gain_excess_ppm);
+    return std::max<std::uint64_t>(1, std::min(of_fair, of_excess));
+  }
   bool urgent(const BoardNode& node) const {
     return Wide{node.load} * kMillion >= Wide{node.capacity} * constants_.urgent_capacity_ppm;
   }
@@ -190,12 +197,15 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
   const Appetite appetite{
       .load = std::min(excess(source),
                        static_cast<std::uint64_t>(Wide{room} * kMillion / constants_.unseen_ppm)),
+      .load_min = gain_min(source),
       .keys_max = keys_left(source),
       .cuts_max = cuts_left_,
       .piece_min = std::max<std::uint64_t>(
           1, std::min(ppm_of(source.fair, constants_.piece_min_ppm), excess(source) / 2)),
-      .heavy_load = ppm_of(source.fair, constants_.heavy_ppm)};
-  Pieces pieces = choose_pieces(from, board_.price_of(source), appetite, constants_);
+      .heavy_load = ppm_of(source.fair, constants_.heavy_ppm),
+      .piece_keys =
+          std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_max))};
+  Pieces pieces = choose_pieces(from, price(source), appetite, constants_);
   tries.lacked_keys = tries.lacked_keys || pieces.lacked_keys;
   tries.lacked_cuts = tries.lacked_cuts || pieces.lacked_cuts;
   while (!pieces.windows.empty() && !keeps_order(source, target, pieces.load)) {
@@ -215,8 +225,8 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
   return move;
 }
 
-// What the source could give to the target: its ranges without those in flight, those put there just
-// now, and those that left the target not long ago.
+// What the source could give to the target: its ranges without those in flight, those put there
+// just now, and those that left the target not long ago.
 std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const BoardNode& target,
                                             Tries& tries) const {
   std::vector<ring::TokenRange> barred = calm_.left(target.id);
@@ -231,7 +241,7 @@ std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const Board
       result.push_back({.range = range,
                         .load = board_.load_in(range),
                         .tokens = board_.tokens_in(range),
-                        .whole_only = each.fresh_cut || calm_.cut_just_now(each.range)});
+                        .fresh_cut = each.fresh_cut || calm_.cut_just_now(each.range)});
     }
   }
   return result;
@@ -243,7 +253,6 @@ Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNod
                                 const BoardNode& target) const {
   const heat::TokenLoad* best = nullptr;
   for (const Stretch& stretch : from) {
-    if (stretch.whole_only) continue;
     for (const heat::TokenLoad& each : stretch.tokens) {
       if (each.load < ppm_of(source.fair, constants_.heavy_ppm)) continue;
       if (each.samples < constants_.piece_samples_min) continue;
@@ -263,11 +272,8 @@ Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNod
 // Large enough against what is too much, and against the time that the scan takes from the source.
 bool HeatPlanner::worth_it(const BoardNode& source, const Pieces& pieces) const {
   if (pieces.windows.empty()) return false;
-  const std::uint64_t least = std::min(ppm_of(source.fair, constants_.gain_min_ppm),
-                                       ppm_of(excess(source), constants_.gain_excess_ppm));
   const Wide scan = Wide{source.keys} * constants_.scan_ns_per_key;
-  return pieces.load >= std::max<std::uint64_t>(least, 1) &&
-         Wide{pieces.load} * constants_.worth_seconds >= scan;
+  return pieces.load >= gain_min(source) && Wide{pieces.load} * constants_.worth_seconds >= scan;
 }
 
 PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
@@ -297,15 +303,26 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
   return move;
 }
 
+std::uint64_t HeatPlanner::keys_a_plan() const {
+  return std::max(ppm_of(board_.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
+}
+
 std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
   const bool hurry = task_.engaged == Engaged::kHot && urgent(source);
-  const std::uint64_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
-  const std::uint64_t all = board_.total_keys();
-  const std::uint64_t least = constants_.plan_keys_min;
-  const std::uint64_t plan = std::max(ppm_of(all, constants_.plan_keys_ppm), least) / divisor;
+  const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
   const std::uint32_t hour_ppm = hurry ? constants_.urgent_hour_keys_ppm : constants_.hour_keys_ppm;
-  const std::uint64_t hour = std::max(ppm_of(all, hour_ppm), least) / divisor;
-  return std::min(above(plan, keys_used_), above(hour, calm_.keys_last_hour() + keys_used_));
+  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm / divisor);
+  return std::min(above(keys_a_plan() / divisor, keys_used_), above(hour, keys_used_));
+}
+
+// In a small pool the budget is small, and what a piece costs beside its keys must be too, or the
+// budget would be spent on a few wide windows where many narrow ones do more.
+Price HeatPlanner::price(const BoardNode& source) const {
+  Price price = board_.price_of(source);
+  const Wide budget = Wide{keys_a_plan()} * price.bytes_per_key / (4 * constants_.pieces_max);
+  price.piece_bytes =
+      static_cast<std::uint64_t>(std::clamp(budget, Wide{1}, Wide{constants_.piece_bytes}));
+  return price;
 }
 
 std::optional<HeavyToken> HeatPlanner::heaviest_on(NodeId node) const {

@@ -12,6 +12,7 @@
 
 namespace cleave::balance {
 
+// What is to be done, and how far.
 struct HeatTask {
   Engaged engaged = Engaged::kIdle;
   std::uint32_t stop_ppm = 0;  // nodes above it are worked on

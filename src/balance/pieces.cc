@@ -9,6 +9,7 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::size_t kWholeRangesMax = 64;  // of one move, when windows do not help
+constexpr std::uint64_t kFarDenser = 2;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
@@ -30,7 +31,8 @@ class Chooser {
     while (result_.windows.size() < constants_.pieces_max && wanted() >= appetite_.piece_min) {
       if (!take_window()) break;
     }
-    if (wanted() >= appetite_.piece_min) take_whole_ranges();
+    // Only when windows have stopped helping: whole cold ranges cost many more keys for their load.
+    if (result_.load < appetite_.load_min) take_whole_ranges();
     return std::move(result_);
   }
 
@@ -41,25 +43,29 @@ class Chooser {
     return {.load_min = load_min,
             .load_max = ppm_of(wanted(), constants_.piece_over_ppm),
             .keys_max = keys_left_,
-            .keys_min = constants_.piece_keys_min,
+            .keys_min = appetite_.piece_keys,
             .heavy_load = appetite_.heavy_load,
             .samples_min = constants_.piece_samples_min,
             .few_cuts_ppm = constants_.few_cuts_ppm};
   }
 
-  // First something that is a good part of what is wanted, so that few pieces do; else anything
-  // that is worth a cut.
+  // Something that is a good part of what is wanted, so that few pieces do, unless something
+  // smaller is worth far more for its keys.
   bool take_window() {
     if (cuts_left_ < 2) {
       result_.lacked_cuts = true;
       return false;
     }
-    const std::uint64_t large = std::max(appetite_.piece_min, wanted() / 4);
-    for (const std::uint64_t load_min : {large, appetite_.piece_min}) {
-      if (const auto best = densest(limits(load_min))) {
-        take(best->first, best->second);
-        return true;
-      }
+    const auto any = densest(limits(appetite_.piece_min));
+    const auto large = densest(limits(std::max(appetite_.piece_min, wanted() / 4)));
+    if (large && Wide{large->second.load} * any->second.cost * kFarDenser >=
+                     Wide{any->second.load} * large->second.cost) {
+      take(large->first, large->second);
+      return true;
+    }
+    if (any) {
+      take(any->first, any->second);
+      return true;
     }
     WindowLimits unlimited = limits(appetite_.piece_min);
     unlimited.keys_max = kNoLimit;
@@ -97,7 +103,7 @@ class Chooser {
     const auto begin =
         std::ranges::lower_bound(from.tokens, range.first, {}, &heat::TokenLoad::token);
     const auto end = std::ranges::upper_bound(from.tokens, range.last, {}, &heat::TokenLoad::token);
-    Stretch rest{.range = range, .tokens = {begin, end}, .whole_only = from.whole_only};
+    Stretch rest{.range = range, .tokens = {begin, end}, .fresh_cut = from.fresh_cut};
     for (const heat::TokenLoad& each : rest.tokens) rest.load += each.load;
     stretches_.push_back(rest);
   }

@@ -12,12 +12,15 @@
 
 namespace cleave::balance {
 
+// How much of what is wanted.
 struct Appetite {
   std::uint64_t load = 0;        // wanted
+  std::uint64_t load_min = 0;    // less is not worth a move
   std::uint64_t keys_max = 0;    // all pieces together
   std::uint32_t cuts_max = 0;    // likewise, cuts that the document grows by
   std::uint64_t piece_min = 0;   // load of a window that is worth a cut
   std::uint64_t heavy_load = 0;  // of a token that is worth a cut of its own
+  std::uint64_t piece_keys = 0;  // a lighter window has at least so many keys
 };
 
 // What was chosen, and why it is not more.

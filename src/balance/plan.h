@@ -14,6 +14,7 @@
 
 namespace cleave::balance {
 
+// Why a move is made.
 enum class Cause : std::uint8_t {
   kUrgent,   // the source is almost at its capacity
   kHot,      // far above the mean
@@ -22,7 +23,13 @@ enum class Cause : std::uint8_t {
   kDrain,    // it leaves
   kJoin,     // the destination has less than its share of the ring
   kFlatten,  // every cut is to be taken back
+  kGather,   // crumbs that load left behind go home
 };
+
+// Whether a person ordered it: such moves are outside of the key budget (PastMove::ordered).
+constexpr bool ordered(Cause cause) {
+  return cause == Cause::kDrain || cause == Cause::kJoin || cause == Cause::kFlatten;
+}
 
 // All ranges belong to the source; together they are one move with one scan.
 struct PlannedMove {
@@ -59,6 +66,7 @@ enum class Why : std::uint8_t {
   kTooSmall,       // what could be moved would not help enough
 };
 
+// Something hot or ordered that is not helped by this plan.
 struct Verdict {
   Why why = Why::kTooSmall;
   NodeId node = {};

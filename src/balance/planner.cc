@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "balance/back_moves.h"
 #include "balance/board.h"
 #include "balance/bound.h"
 #include "balance/calm.h"
@@ -11,6 +12,7 @@
 #include "balance/staged_moves.h"
 #include "balance/text.h"
 #include "base/check.h"
+#include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
@@ -74,16 +76,18 @@ std::vector<HeavyToken> heavy_of(const Board& board) {
   return heavy;
 }
 
-// Whether a node is being given its share of the ring (a join, a raised weight). It begins far below
-// and goes on until nearly there, and pauses while the node has its share of the load.
-void update_filling(const Board& board, const Trigger& before, Trigger& next) {
+// Whether a node is being given its share of the ring (a join, a raised weight). It begins far
+// below and goes on until nearly there, and pauses while the node has its share of the load.
+void update_filling(const Board& board, const Calm& calm, const Trigger& before, Trigger& next) {
   for (NodeTrigger& each : next.nodes) {
     const auto known = std::ranges::find(before.nodes, each.node, &NodeTrigger::node);
     const bool was = known != before.nodes.end() && known->filling;
     const auto node = std::ranges::find(board.nodes(), each.node, &BoardNode::id);
     const std::uint32_t until =
         was ? board.constants().join_until_ppm : board.constants().join_below_ppm;
-    each.filling = node->width < node->fair_width / kMillion * until;
+    Wide width = node->width;
+    for (const ring::TokenRange& range : calm.given(each.node)) width += ring::width(range);
+    each.filling = width < node->fair_width / kMillion * until;
   }
 }
 
@@ -165,6 +169,7 @@ void plan_load(Board& board, const Calm& calm, const std::vector<Level>& levels,
                std::uint32_t stop_ppm, Plan& plan) {
   if (plan.trigger.engaged == Engaged::kIdle) {
     explain_waiting(board, levels, plan);
+    plan_gather(board, calm, plan);
     return;
   }
   const HeatTask task{.engaged = plan.trigger.engaged,
@@ -215,7 +220,7 @@ Plan plan(const Input& input) {
                                                    input.constants.stop_bound_ppm / kMillion);
   const std::uint32_t stop_ppm = std::max(input.constants.stop_ppm, by_bound);
   result.trigger = next_trigger(input.trigger, levels, stop_ppm, input.constants, input.now);
-  update_filling(board, input.trigger, result.trigger);
+  update_filling(board, calm, input.trigger, result.trigger);
   if (input.view->document().frozen) {
     result.verdicts.push_back(
         {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
@@ -235,6 +240,7 @@ std::string_view to_string(Cause cause) {
     case Cause::kDrain: return "drain";
     case Cause::kJoin: return "join";
     case Cause::kFlatten: return "flatten";
+    case Cause::kGather: return "gather";
   }
   return "unknown";
 }

@@ -1,90 +1,13 @@
 #include "balance/staged_moves.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
-#include "balance/text.h"
+#include "balance/parts.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
-
-constexpr std::uint64_t kMillion = 1'000'000;
-
-// A part of a node's ranges that the base gives to one node.
-struct Part {
-  ring::TokenRange range;
-  NodeId base_owner;
-  std::uint64_t load = 0;
-};
-
-std::uint64_t fill_level(const BoardNode& node, const Constants& constants) {
-  return static_cast<std::uint64_t>(Wide{node.fair} * constants.fill_ppm / kMillion);
-}
-
-std::uint64_t room_of(const BoardNode& node, const Constants& constants) {
-  const std::uint64_t level = fill_level(node, constants);
-  return level > node.load ? level - node.load : 0;
-}
-
-bool free_target(const BoardNode& node, const Constants& constants) {
-  return node.no_target.empty() && node.moves_in < constants.moves_in_max;
-}
-
-bool free_source(const BoardNode& node, const Constants& constants) {
-  return node.no_source.empty() && node.moves_out < constants.moves_out_max;
-}
-
-// What the source owns and nothing touches yet, divided as the base divides it. In token order.
-std::vector<Part> parts_of(const Board& board, NodeId source) {
-  std::vector<Part> parts;
-  for (const BoardRange& each : board.ranges()) {
-    if (each.owner != source || each.in_flight) continue;
-    auto arc = std::ranges::lower_bound(board.base(), each.range.first, {},
-                                        [](const ring::Arc& arc_) { return arc_.range.last; });
-    for (; arc != board.base().end() && arc->range.first <= each.range.last; ++arc) {
-      const ring::TokenRange range{std::max(arc->range.first, each.range.first),
-                                   std::min(arc->range.last, each.range.last)};
-      parts.push_back({range, arc->node, board.load_in(range)});
-    }
-  }
-  return parts;
-}
-
-PlannedMove move_of(const Board& board, const BoardNode& source, const BoardNode& target,
-                    const std::vector<Part>& parts, Cause cause) {
-  PlannedMove move{.source = source.id, .destination = target.id, .cause = cause};
-  const Price price = board.price_of(source);
-  std::vector<ring::TokenRange> ranges;
-  for (const Part& each : parts) {
-    ranges.push_back(each.range);
-    move.load += each.load;
-    move.keys += price.keys_in(each.range);
-  }
-  move.ranges = ring::normalised(std::move(ranges));
-  move.bytes = move.keys * source.bytes_per_key;
-  move.source_before = source.load;
-  move.source_after = source.load - std::min(source.load, move.load);
-  move.destination_before = target.load;
-  move.destination_after = target.load + move.load;
-  return move;
-}
-
-bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constants& constants) {
-  const Wide needed = Wide{move.bytes} * constants.memory_ppm / kMillion;
-  return target.memory_max == 0 || target.memory + needed <= target.memory_max;
-}
-
-std::string pieces_text(const PlannedMove& move) {
-  return std::to_string(move.ranges.size()) + " range(s), about " + std::to_string(move.keys) +
-         " keys (" + bytes_text(move.bytes) + ")";
-}
-
-void carry_out(Board& board, Plan& plan, PlannedMove move) {
-  board.apply(move);
-  plan.moves.push_back(std::move(move));
-}
 
 // The parts that the target takes: in order, as long as its room lasts.
 std::vector<Part> within_room(const std::vector<Part>& parts, std::uint64_t room) {
@@ -150,7 +73,7 @@ void plan_drains(Board& board, Plan& plan) {
       continue;
     }
     const BoardNode to = board.node(target);
-    PlannedMove move = move_of(board, source, to, taken, Cause::kDrain);
+    PlannedMove move = move_of_parts(board, source, to, taken, Cause::kDrain);
     if (!fits_memory(to, move, constants)) {
       plan.verdicts.push_back(
           {.why = Why::kNoTarget,
@@ -198,6 +121,7 @@ void fill(Board& board, const Calm& calm, NodeId id, Plan& plan) {
   const Constants& constants = board.constants();
   const BoardNode target = board.node(id);
   if (!free_target(target, constants) || target.width >= target.fair_width) return;
+  if (board.total_load() > 0 && target.level() > constants.join_load_ppm) return;
   const std::uint64_t room =
       board.total_load() == 0 ? ~std::uint64_t{0} : room_of(target, constants);
   const Wide deficit = target.fair_width - target.width;
@@ -214,7 +138,7 @@ void fill(Board& board, const Calm& calm, NodeId id, Plan& plan) {
   const Wide amount = std::min(deficit, source.width - source.fair_width);
   const auto taken = of_width(board, offered(board, source.id, id, calm), amount, room);
   if (taken.empty()) return;
-  PlannedMove move = move_of(board, source, target, taken, Cause::kJoin);
+  PlannedMove move = move_of_parts(board, source, target, taken, Cause::kJoin);
   if (!fits_memory(target, move, constants)) {
     plan.verdicts.push_back(
         {.why = Why::kNoTarget,
@@ -232,30 +156,11 @@ void fill(Board& board, const Calm& calm, NodeId id, Plan& plan) {
 }  // namespace
 
 void plan_joins(Board& board, const Calm& calm, Plan& plan) {
+  // A drain changes everybody's share: first it ends, then it is seen who still lacks something.
+  const auto drains = [](const BoardNode& each) { return each.draining && each.width > 0; };
+  if (std::ranges::any_of(board.nodes(), drains)) return;
   for (const NodeTrigger& each : plan.trigger.nodes) {
     if (each.filling) fill(board, calm, each.node, plan);
-  }
-}
-
-void plan_flatten(Board& board, Plan& plan) {
-  const Constants& constants = board.constants();
-  const std::vector<BoardNode> before = board.nodes();
-  for (const BoardNode& source : before) {
-    if (!free_source(source, constants)) continue;
-    std::map<NodeId, std::vector<Part>> by_owner;
-    for (const Part& each : parts_of(board, source.id)) {
-      if (each.base_owner != source.id) by_owner[each.base_owner].push_back(each);
-    }
-    for (const auto& [owner, parts] : by_owner) {
-      const BoardNode target = board.node(owner);
-      if (!free_target(target, constants)) continue;
-      PlannedMove move = move_of(board, source, target, parts, Cause::kFlatten);
-      if (!fits_memory(target, move, constants)) continue;
-      move.reason = "flatten: " + pieces_text(move) + " go back from '" + source.name + "' to '" +
-                    target.name + "', as the base has it";
-      carry_out(board, plan, std::move(move));
-      break;  // one move out
-    }
   }
 }
 

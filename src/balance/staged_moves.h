@@ -1,6 +1,6 @@
-// Moves that bring ownership where a person's order wants it: away from draining nodes, to nodes
-// with less than their share of the ring (a join, a raised weight), and, for `flatten`, every cut
-// back to the base. They do not count against the key budget; one move a node at a time holds.
+// Moves that bring ownership where a person's order wants it: away from draining nodes, and to
+// nodes with less than their share of the ring (a join, a raised weight). They do not count against the
+// key budget; one move a node at a time holds.
 //
 // For the files of this folder. Pure.
 #pragma once
@@ -13,6 +13,5 @@ namespace cleave::balance {
 
 void plan_drains(Board& board, Plan& plan);
 void plan_joins(Board& board, const Calm& calm, Plan& plan);
-void plan_flatten(Board& board, Plan& plan);
 
 }  // namespace cleave::balance

@@ -1,10 +1,9 @@
 // A closed world for the tests of this folder: keys with true loads on a real ring document, counted
-// by the real recorder, folded by the real ledger, planned for, and moved by the real edits (at once:
-// what takes time in a move is not this folder's matter).
+// by the real recorder, folded by the real ledger, planned for, and moved by the real edits (at
+// once: what takes time in a move is not this folder's matter).
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,6 +16,7 @@
 #include "base/rng.h"
 #include "heat/ledger.h"
 #include "heat/recorder.h"
+#include "ring/diff.h"
 #include "ring/edits.h"
 #include "ring/scheme.h"
 
@@ -46,6 +46,7 @@ inline ring::RingSnapshot test_view(ring::Document document) {
   return *view;
 }
 
+// Threads: one owner.
 class World {
  public:
   struct Options {
@@ -71,12 +72,10 @@ class World {
   }
 
   // ---- load ---------------------------------------------------------------------------------
-  // Rank r gets 1 / r^alpha. `order`: keys by rank.
-  void zipf(double alpha, const std::vector<std::uint32_t>& order) {
-    for (Key& each : keys_) each.weight = 0;
+  // The key `order[rank]` gets `weights[rank]` of the requests.
+  void skew(const std::vector<std::uint64_t>& weights, const std::vector<std::uint32_t>& order) {
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      const double share = std::pow(static_cast<double>(rank + 1), -alpha);
-      keys_[order[rank]].weight = static_cast<std::uint64_t>(share * 1e12);
+      keys_[order[rank]].weight = weights[rank];
     }
     cumulate();
   }
@@ -173,7 +172,7 @@ class World {
                        .source = move.source,
                        .destination = move.destination,
                        .ended = wall(),
-                       .ordered = move.cause >= Cause::kDrain,
+                       .ordered = ordered(move.cause),
                        .keys = keys,
                        .predicted_gain = move.load});
     keys_moved += keys;

@@ -1,5 +1,5 @@
-// When to act: from levels of load to "work now", with memory, so that no single spike acts and work
-// that has begun goes on to its goal (hysteresis).
+// When to act: from levels of load to "work now", with memory, so that no single spike acts and
+// work that has begun goes on to its goal (hysteresis).
 //
 //            3 of 5 ticks hot, or almost full                  five minutes a little high
 //   kIdle ------------------------------------> kHot   kIdle ----------------------------> kSlow

@@ -46,13 +46,11 @@ class Search {
 std::optional<Window> Search::run() {
   const ring::TokenRange& whole = stretch_.range;
   offer({whole, stretch_.load, price_.keys_in(whole), 1, 0});
-  if (!stretch_.whole_only && loads_before_.back() >= limits_.load_min) {
-    // Windows as large as may be first, then smaller and denser ones.
-    for (std::uint64_t load = limits_.load_max / 10 * 9; load >= limits_.load_min; load /= 2) {
-      if (load == 0) break;
-      scan(load);
-    }
-  }
+  const std::uint64_t least =
+      std::max(limits_.load_min, stretch_.fresh_cut ? limits_.heavy_load : 1);
+  // Windows as large as may be first, then smaller and denser ones.
+  for (std::uint64_t load = limits_.load_max / 10 * 9; load >= least; load /= 2) scan(load);
+  if (loads_before_.back() >= least) scan(least);
   const std::optional<Window>* densest = nullptr;
   for (const auto& each : best_) {
     if (each && (densest == nullptr || each->denser_than(**densest))) densest = &each;

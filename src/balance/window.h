@@ -5,8 +5,8 @@
 //   range    [------------------]
 //   window       [---]                 two new boundaries; one at an edge; none: the whole range
 //
-// Moving the densest window takes 2 to 3 times fewer keys than cutting from an end; fewer boundaries
-// win when they cost little, because every boundary has to be merged away again one day.
+// Moving the densest window takes 2 to 3 times fewer keys than cutting from an end; fewer
+// boundaries win when they cost little, because every boundary has to be merged away again one day.
 //
 // Pure. Threads: values. Cost: O(samples of the range x log).
 #pragma once
@@ -37,9 +37,10 @@ struct Stretch {
   ring::TokenRange range;
   std::uint64_t load = 0;
   std::span<const heat::TokenLoad> tokens = {};  // of the range; may be empty
-  bool whole_only = false;                       // must not be cut now
+  bool fresh_cut = false;  // was cut just now: again only for a window of limits.heavy_load
 };
 
+// What a window must be like.
 struct WindowLimits {
   std::uint64_t load_min = 0;
   std::uint64_t load_max = 0;

@@ -1,4 +1,5 @@
-// What one request costs its server: weight = a[command] + b x bytes, in nanoseconds of server time.
+// What one request costs its server: weight = a[command] + b x bytes, in nanoseconds of server
+// time.
 //
 // a comes from the servers' own `INFO commandstats`, refreshed by the leader and published to the
 // routers; until then every command counts the same. b is the price of a byte copied and sent.
@@ -54,8 +55,8 @@ CommandStats since(const CommandStats& before, const CommandStats& after);
 // Adds the calls of `more`, so that the nodes of a pool can be priced together.
 void add(CommandStats& sum, const CommandStats& more);
 
-// Nanoseconds of one call, with kRequestNs. Commands with fewer than `calls_min` calls are left out:
-// their mean is luck, and kCommandNsDefault is the better guess.
+// Nanoseconds of one call, with kRequestNs. Commands with fewer than `calls_min` calls are left
+// out: their mean is luck, and kCommandNsDefault is the better guess.
 using CommandPrices = std::map<std::string, std::uint32_t, std::less<>>;
 CommandPrices prices(const CommandStats& interval, std::uint64_t calls_min);
 

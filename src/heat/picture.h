@@ -54,6 +54,7 @@ struct TokenLoad {
   friend bool operator==(const TokenLoad&, const TokenLoad&) = default;
 };
 
+// All ranges of one node.
 struct NodeLoad {
   NodeId node;
   Load load;

@@ -41,6 +41,7 @@ class Shape {
   std::vector<std::uint64_t> samples_before_;
 };
 
+// The samples as they come, by tick.
 class SampleBook {
  public:
   static constexpr std::size_t kTicks = 15;  // 30 s at a tick of 2 s

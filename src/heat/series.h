@@ -53,7 +53,8 @@ class Series {
   // Begins a new window of the peak; the ledger calls it each kWindow.
   void next_window();
 
-  // A part of the range, and two parts together: history goes with the tokens when the view changes.
+  // A part of the range, and two parts together: history goes with the tokens when the view
+  // changes.
   Series part(Fraction fraction) const;
   Series& operator+=(const Series& more);
 

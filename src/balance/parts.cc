@@ -1,0 +1,73 @@
+#include "balance/parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "balance/text.h"
+
+namespace cleave::balance {
+
+std::vector<Part> parts_of(const Board& board, NodeId source) {
+  std::vector<Part> parts;
+  for (const BoardRange& each : board.ranges()) {
+    if (each.owner != source || each.in_flight) continue;
+    auto arc =
+        std::ranges::lower_bound(board.base(), each.range.first, {},
+                                 [](const ring::Arc& of_base) { return of_base.range.last; });
+    for (; arc != board.base().end() && arc->range.first <= each.range.last; ++arc) {
+      const ring::TokenRange range{std::max(arc->range.first, each.range.first),
+                                   std::min(arc->range.last, each.range.last)};
+      parts.push_back({range, arc->node, board.load_in(range)});
+    }
+  }
+  return parts;
+}
+
+bool free_source(const BoardNode& node, const Constants& constants) {
+  return node.no_source.empty() && node.moves_out < constants.moves_out_max;
+}
+
+bool free_target(const BoardNode& node, const Constants& constants) {
+  return node.no_target.empty() && node.moves_in < constants.moves_in_max;
+}
+
+std::uint64_t room_of(const BoardNode& node, const Constants& constants) {
+  const auto level = static_cast<std::uint64_t>(Wide{node.fair} * constants.fill_ppm / 1'000'000);
+  return level > node.load ? level - node.load : 0;
+}
+
+PlannedMove move_of_parts(const Board& board, const BoardNode& source, const BoardNode& target,
+                          const std::vector<Part>& parts, Cause cause) {
+  PlannedMove move{.source = source.id, .destination = target.id, .cause = cause};
+  const Price price = board.price_of(source);
+  std::vector<ring::TokenRange> ranges;
+  for (const Part& each : parts) {
+    ranges.push_back(each.range);
+    move.load += each.load;
+    move.keys += price.keys_in(each.range);
+  }
+  move.ranges = ring::normalised(std::move(ranges));
+  move.bytes = move.keys * source.bytes_per_key;
+  move.source_before = source.load;
+  move.source_after = source.load - std::min(source.load, move.load);
+  move.destination_before = target.load;
+  move.destination_after = target.load + move.load;
+  return move;
+}
+
+bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constants& constants) {
+  const Wide needed = Wide{move.bytes} * constants.memory_ppm / 1'000'000;
+  return target.memory_max == 0 || target.memory + needed <= target.memory_max;
+}
+
+std::string pieces_text(const PlannedMove& move) {
+  return std::to_string(move.ranges.size()) + " range(s), about " + std::to_string(move.keys) +
+         " keys (" + bytes_text(move.bytes) + ")";
+}
+
+void carry_out(Board& board, Plan& plan, PlannedMove move) {
+  board.apply(move);
+  plan.moves.push_back(std::move(move));
+}
+
+}  // namespace cleave::balance

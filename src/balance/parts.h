@@ -1,0 +1,42 @@
+// What a node owns, divided as the base divides it, and moves made of such parts. For the files of
+// this folder. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balance/board.h"
+#include "balance/plan.h"
+
+namespace cleave::balance {
+
+// A part of a node's ranges that the base gives to one node.
+struct Part {
+  ring::TokenRange range;
+  NodeId base_owner;
+  std::uint64_t load = 0;
+};
+
+// What the source owns and nothing touches yet, in token order.
+std::vector<Part> parts_of(const Board& board, NodeId source);
+
+bool free_source(const BoardNode& node, const Constants& constants);
+bool free_target(const BoardNode& node, const Constants& constants);
+
+// Load that the node can take before it is full by constants.fill_ppm.
+std::uint64_t room_of(const BoardNode& node, const Constants& constants);
+
+// All but the reason. Requires: parts of the source, not empty.
+PlannedMove move_of_parts(const Board& board, const BoardNode& source, const BoardNode& target,
+                          const std::vector<Part>& parts, Cause cause);
+
+bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constants& constants);
+
+// "3 range(s), about 120 keys (18.0 kB)".
+std::string pieces_text(const PlannedMove& move);
+
+// Into the plan, and on the board.
+void carry_out(Board& board, Plan& plan, PlannedMove move);
+
+}  // namespace cleave::balance
