@@ -6,6 +6,7 @@
 
 #include "balance/planner.h"
 #include "base/wide.h"
+#include "control/describe.h"
 #include "control/guarded.h"
 #include "ring/edits.h"
 
@@ -17,13 +18,6 @@ constexpr seconds kGainAfter{60};
 constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 // What an empty redis-server uses; the rest is divided among its keys.
 constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
-
-std::string text_of(const ring::RangeSet& ranges) {
-  std::string text;
-  for (const ring::TokenRange& range : ranges)
-    text += (text.empty() ? "" : " ") + ring::to_string(range);
-  return text;
-}
 
 std::uint64_t load_of(const heat::Picture& picture, NodeId node) {
   for (const heat::NodeLoad& load : picture.nodes) {
@@ -161,7 +155,7 @@ void Balancer::begin(const balance::PlannedMove& planned) {
   underway_.push_back({.planned = planned, .total_before = total_of(*picture_)});
   options_.decided({.at = options_.loop.wall_now(),
                     .kind = "move",
-                    .subject = text_of(planned.ranges),
+                    .subject = describe(planned.ranges),
                     .reason = planned.reason,
                     .predicted = std::to_string(planned.load / 1'000) + " us/s, about " +
                                  std::to_string(planned.keys) + " keys",

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "control/controller_impl.h"
+#include "control/describe.h"
 #include "control/guarded.h"
 
 namespace cleave::control {
@@ -112,13 +113,10 @@ void Controller::Impl::poll_nodes() {
 
 void Controller::Impl::move_ended(const MoveRecord& record) {
   if (balancer != nullptr) balancer->move_ended(record);
-  std::string subject;
-  for (const ring::TokenRange& range : record.move.ranges)
-    subject += (subject.empty() ? "" : " ") + ring::to_string(range);
   const bool committed = record.end == MoveEnd::kCommitted;
   decide({.at = record.ended,
           .kind = committed ? "moved" : "aborted",
-          .subject = std::move(subject),
+          .subject = describe(record.move.ranges),
           .reason = committed ? record.move.reason : record.why,
           .predicted = "",
           .real = std::to_string(record.keys_copied) + " keys, " +

@@ -5,19 +5,13 @@
 
 #include "control/controller.h"
 #include "control/controller_impl.h"
+#include "control/describe.h"
 #include "control/guarded.h"
 #include "ring/diff.h"
 #include "ring/scheme.h"
 
 namespace cleave::control {
 namespace {
-
-std::string range_text(const std::vector<ring::TokenRange>& ranges) {
-  std::string text;
-  for (const ring::TokenRange& range : ranges)
-    text += (text.empty() ? "" : " ") + ring::to_string(range);
-  return text;
-}
 
 template <class T>
 void answer(net::Loop& loop, Operator::Done<T> done, Result<T> result) {
@@ -55,7 +49,7 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
   if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
   decide({.at = options.loop.wall_now(),
           .kind = "order",
-          .subject = range_text(request.ranges),
+          .subject = describe(request.ranges),
           .reason = "move: " + request.reason,
           .predicted = "",
           .real = ""});
