@@ -23,6 +23,7 @@ SYSTEM_HEADERS = re.compile(
 # One system call that needs a named folder more: why it is harmless.
 SYSTEM_EXCEPTIONS = {
     ("base", "unistd.h"),  # CHECK writes to standard error with write(2), async-signal-safe
+    ("app", "unistd.h"),  # isatty(3): is there somebody to draw a progress line for
 }
 # Tests may start real servers.
 TEST_FILE = re.compile(r"_(test|testing|bench)\.(cc|h)$")

@@ -1,170 +1,250 @@
 #include "app/process.h"
 
-#include <unistd.h>
-
+#include <future>
+#include <mutex>
+#include <thread>
 #include <utility>
 
-#include "base/hash.h"
+#include "admin/api.h"
+#include "admin/serve.h"
+#include "app/entropy.h"
+#include "control/controller.h"
+#include "coord/sqlite/sqlite_register.h"
+#include "net/asio_loop.h"
 
 namespace cleave::app {
 namespace {
 
-// A name that never returns: process id, time and seed. Two routers cannot share all three.
-SessionId new_session(std::uint64_t seed, UnixMillis now) {
-  const std::string life = std::to_string(::getpid()) + "/" + std::to_string(now.value()) + "/" +
-                           std::to_string(seed);
-  return SessionId{"r" + std::to_string(::getpid()) + "-" +
-                   ring::to_hex(Token{xxh3_64(life)}).substr(0, 8)};
+constexpr seconds kStopPatience{6};
+
+std::vector<net::Address> listen_addresses(const Config& config) {
+  std::vector<net::Address> addresses;
+  for (const ListenerConfig& listener : config.listeners) addresses.push_back(listener.address);
+  return addresses;
+}
+
+ring::Creation creation_of(const Config& config) {
+  return {.pool = config.pool.name,
+          .mark = random_name(),
+          .nodes = config.pool.nodes,
+          .mode = config.mode,
+          .now = SystemClock().wall_now()};
 }
 
 }  // namespace
 
-// The one router that this process knows as a peer, and what its data path may ask of control.
-class Process::Self final : public peer::Directory, public peer::FenceKeeper {
+// Everything is made before the threads start and destroyed after they ended; in between, each
+// object is used on its own loop only.
+class RouterProcess::Impl final : public peer::Directory, public admin::RouterFacts {
  public:
-  explicit Self(Process& process) : process_(process) {}
+  explicit Impl(Options options) : options_(std::move(options)) {}
+  ~Impl() override { stop(); }
+
+  Result<void> start();
 
   peer::RouterPeer* find(const SessionId& session) override {
-    return session == process_.controller_->session() ? process_.router_.get() : nullptr;
+    return session == session_ ? router_.get() : nullptr;
   }
-  void abort_held_move(MoveId move, Epoch phase_epoch) override {
-    process_.controller_->abort_held_move(move, phase_epoch);
-  }
-
- private:
-  Process& process_;
-};
-
-class Process::Facts final : public admin::RouterFacts {
- public:
-  explicit Facts(proxy::Router& router) : router_(router) {}
-  std::vector<proxy::NodeHealth> health() const override { return router_.health(); }
+  std::vector<proxy::NodeHealth> health() const override { return router_->health(); }
   void stats(std::function<void(proxy::RouterStats)> done) override {
-    router_.stats(std::move(done));
+    router_->stats(std::move(done));
+  }
+
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  Error error() const {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+  net::Address admin_address() const { return http_->address(); }
+  control::Controller& controller() { return *controller_; }
+  proxy::Router& router() { return *router_; }
+
+  // Runs on the control loop; waits for the value that `ask` hands to its argument.
+  template <class T>
+  T ask(const std::function<void(std::function<void(T)>)>& question) {
+    std::promise<T> answer;
+    std::future<T> future = answer.get_future();
+    control_->post([&] { question([&answer](T value) { answer.set_value(std::move(value)); }); });
+    return future.get();
   }
 
  private:
-  proxy::Router& router_;
+  void make_loops();
+  void make_controller();
+  void make_router();
+  void publish(ring::RingSnapshot view);
+  void enter(State state, const Error& error);
+  void stop();
+
+  Options options_;
+  SessionId session_{random_name()};
+  std::unique_ptr<net::AsioLoop> control_;
+  std::vector<std::unique_ptr<net::AsioLoop>> workers_;
+  std::unique_ptr<coord::Register> store_;
+  std::unique_ptr<control::Controller> controller_;
+  std::unique_ptr<proxy::Router> router_;
+  std::unique_ptr<admin::Api> api_;
+  std::unique_ptr<net::HttpServer> http_;
+  std::vector<std::thread> threads_;
+  bool routing_ = false;  // control loop: the router has its first view
+
+  mutable std::mutex mutex_;  // guards the two below: the control loop writes, the owner reads
+  State state_ = State::kStarting;
+  Error error_;
 };
 
-Result<std::unique_ptr<Process>> Process::create(Options options) {
-  // NOLINTNEXTLINE(modernize-make-unique): the constructor is private.
-  std::unique_ptr<Process> process(new Process(std::move(options)));
-  Result<void> opened = process->open();
-  if (!opened) return std::unexpected(opened.error());
-  return process;
-}
-
-Process::Process(Options options)
-    : options_(std::move(options)),
-      control_loop_(net::make_loop()),
-      self_(std::make_unique<Self>(*this)) {
-  for (std::uint32_t i = 0; i < options_.workers; ++i) worker_loops_.push_back(net::make_loop());
-}
-
-Result<void> Process::open() {
-  auto store = coord::open_sqlite_register(
-      *control_loop_, {.path = options_.register_path, .pool = options_.creation.pool});
+Result<void> RouterProcess::Impl::start() {
+  make_loops();
+  Result<std::unique_ptr<coord::Register>> store = coord::open_sqlite_register(
+      *control_, {.path = options_.config.coordination.path, .pool = options_.config.pool.name});
   if (!store) return std::unexpected(store.error());
   store_ = std::move(*store);
-
-  options_.creation.now = control_loop_->wall_now();
-  const SessionId session = new_session(options_.seed, control_loop_->wall_now());
-  controller_ = std::make_unique<control::Controller>(control::Controller::Options{
-      .loop = *control_loop_,
-      .store = *store_,
-      .directory = *self_,
-      .session = session,
-      .creation = options_.creation,
-      .credentials = options_.credentials,
-      .limits = options_.limits,
-      .seed = options_.seed,
-      .balance = options_.balance,
-      .mark_new_servers = options_.mark_new_servers,
-      .publish = [this](const ring::RingSnapshot& view) { publish(view); },
-      .removed = [this](const Error& why) { end(std::unexpected(why)); },
-      .log = options_.log,
-      .decided = options_.decided});
-
-  std::vector<net::Loop*> workers;
-  for (const auto& loop : worker_loops_) workers.push_back(loop.get());
-  router_ = std::make_unique<proxy::Router>(
-      proxy::Router::Options{.control = *control_loop_,
-                             .workers = std::move(workers),
-                             .listen = options_.listen,
-                             .gate = *controller_,
-                             .fence_keeper = *self_,
-                             .credentials = options_.credentials,
-                             .client_password = options_.client_password,
-                             .limits = options_.limits,
-                             .seed = options_.seed});
-
-  facts_ = std::make_unique<Facts>(*router_);
+  make_controller();
+  make_router();
   api_ = std::make_unique<admin::Api>(
       admin::Api::Options{.order_taker = *controller_,
-                          .router = *facts_,
-                          .token = options_.admin_token,
-                          .wall_now = [this] { return control_loop_->wall_now(); },
-                          .history = nullptr});
-  auto http = net::HttpServer::listen(
-      *control_loop_, options_.admin,
-      [this](const net::HttpRequest& request, net::HttpServer::Reply reply) {
-        api_->handle(request, std::move(reply));
-      });
+                          .router = *this,
+                          .token = options_.config.admin.token,
+                          .wall_now = [this] { return control_->wall_now(); },
+                          .history = {}});
+  Result<std::unique_ptr<net::HttpServer>> http =
+      admin::serve(*control_, options_.config.admin.address, *api_);
   if (!http) return std::unexpected(http.error());
   http_ = std::move(*http);
+  control_->post([this] { controller_->start(); });
+  threads_.emplace_back([this] { control_->run(); });
+  for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
   return {};
 }
 
-Result<void> Process::run(std::function<void(Process&)> ready) {
-  ready_ = std::move(ready);
-  for (const auto& loop : worker_loops_)
-    worker_threads_.emplace_back([worker = loop.get()] { worker->run(); });
-  controller_->start();
-  control_loop_->run();
-  return result_;
+void RouterProcess::Impl::make_loops() {
+  control_ = net::make_loop();
+  for (std::uint32_t i = 0; i < options_.config.workers; ++i) {
+    workers_.push_back(net::make_loop());
+  }
 }
 
-// The first view starts the data path, later ones go to it.
-void Process::publish(const ring::RingSnapshot& view) {
-  if (std::exchange(router_started_, true)) return router_->set_view(view);
-  router_->start(view, [this](Result<void> started) {
-    if (stopping_) return;
-    if (!started) return end(std::move(started));
-    if (ready_) ready_(*this);
+void RouterProcess::Impl::make_controller() {
+  controller_ = std::make_unique<control::Controller>(control::Controller::Options{
+      .loop = *control_,
+      .store = *store_,
+      .directory = *this,
+      .session = session_,
+      .creation = creation_of(options_.config),
+      .credentials = options_.config.pool.credentials,
+      .limits = options_.config.limits,
+      .seed = options_.seed,
+      .mark_new_servers = options_.mark_new_servers,
+      .publish = [this](ring::RingSnapshot view) { publish(std::move(view)); },
+      .removed = [this](const Error& why) { enter(State::kRemoved, why); },
+      .log = options_.log,
+      .decided =
+          [this](const control::Decision& decision) {
+            options_.log(decision.kind + " " + decision.subject + ": " + decision.reason);
+          }});
+}
+
+void RouterProcess::Impl::make_router() {
+  std::vector<net::Loop*> workers;
+  for (const auto& worker : workers_) workers.push_back(worker.get());
+  router_ = std::make_unique<proxy::Router>(
+      proxy::Router::Options{.control = *control_,
+                             .workers = std::move(workers),
+                             .listen = listen_addresses(options_.config),
+                             .gate = *controller_,
+                             .fence_keeper = *controller_,
+                             .credentials = options_.config.pool.credentials,
+                             .client_password = options_.config.listeners.front().password,
+                             .limits = options_.config.limits,
+                             .seed = options_.seed});
+}
+
+// The first view starts the data path; later ones replace it.
+void RouterProcess::Impl::publish(ring::RingSnapshot view) {
+  if (routing_) {
+    router_->set_view(std::move(view));
+    return;
+  }
+  routing_ = true;
+  router_->start(std::move(view), [this](const Result<void>& ready) {
+    if (ready) {
+      enter(State::kServing, {});
+    } else {
+      enter(State::kFailed, ready.error());
+    }
   });
 }
 
-void Process::stop() {
-  control_loop_->post([this] { begin_stop(); });
+void RouterProcess::Impl::enter(State state, const Error& error) {
+  if (state == State::kRemoved && routing_) router_->stop(error);
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kRemoved) return;  // final
+  state_ = state;
+  error_ = error;
 }
 
-// Moves first: they need the routers' answers. Then the clients are told, then all loops end.
-void Process::begin_stop() {
-  if (std::exchange(stopping_, true)) return;
-  controller_->stop([this] { end({}); });
-}
-
-void Process::end(Result<void> result) {
-  stopping_ = true;
-  result_ = std::move(result);
-  router_->stop(result_ ? Error{Code::kUnavailable, "the router is being stopped"}
-                        : result_.error());
-  control_loop_->stop();
-}
-
-// Workers first: what they post to the control loop finds it alive. Then whoever uses others before
-// what it uses.
-Process::~Process() {
+void RouterProcess::Impl::stop() {
+  if (!threads_.empty()) {
+    auto stopped = std::make_shared<std::promise<void>>();
+    std::future<void> future = stopped->get_future();
+    control_->post([this, stopped] {
+      controller_->stop([this, stopped] {
+        if (routing_) router_->stop({Code::kUnavailable, "the router is stopping"});
+        stopped->set_value();
+      });
+    });
+    future.wait_for(kStopPatience);
+    // Behind what the router has posted, so that clients still hear the reason.
+    for (const auto& worker : workers_) worker->post([&worker] { worker->stop(); });
+    control_->post([this] { control_->stop(); });
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
   http_.reset();
   api_.reset();
-  if (router_ != nullptr) router_->stop(Error{Code::kUnavailable, "the router ends"});
-  for (const auto& loop : worker_loops_) loop->post([worker = loop.get()] { worker->stop(); });
-  for (std::thread& thread : worker_threads_) thread.join();
-  facts_.reset();
   router_.reset();
   controller_.reset();
   store_.reset();
+}
+
+Result<std::unique_ptr<RouterProcess>> RouterProcess::start(Options options) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  if (const Result<void> started = impl->start(); !started) {
+    return std::unexpected(started.error());
+  }
+  return std::unique_ptr<RouterProcess>(new RouterProcess(std::move(impl)));
+}
+
+RouterProcess::RouterProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RouterProcess::~RouterProcess() = default;
+
+RouterProcess::State RouterProcess::state() const { return impl_->state(); }
+Error RouterProcess::error() const { return impl_->error(); }
+
+std::vector<net::Address> RouterProcess::addresses() const {
+  return impl_->ask<std::vector<net::Address>>(
+      [&](const auto& answer) { answer(impl_->router().addresses()); });
+}
+
+net::Address RouterProcess::admin_address() const { return impl_->admin_address(); }
+
+control::Status RouterProcess::status() const {
+  return impl_->ask<control::Status>(
+      [&](const auto& answer) { answer(impl_->controller().status()); });
+}
+
+proxy::RouterStats RouterProcess::stats() const {
+  return impl_->ask<proxy::RouterStats>([&](const auto& answer) { impl_->router().stats(answer); });
+}
+
+void RouterProcess::with_operator(const std::function<void(control::Operator&)>& order) const {
+  impl_->ask<bool>([&](const auto& answer) {
+    order(impl_->controller());
+    answer(true);
+  });
 }
 
 }  // namespace cleave::app

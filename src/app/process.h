@@ -1,96 +1,68 @@
-// Process: one router of `cleave up`, `serve` or a demonstration, put together from its parts.
+// RouterProcess: one router with everything that belongs to it, built and handed down.
 //
-//   this thread     control loop: Controller, Router's control side, admin HTTP, SQLite's answers
-//   thread 1..N     worker loops: Router's workers
+//   thread "control"   document, leadership, moves, balance, HTTP interface
+//   threads "worker"   clients and pipes
+//   thread of SQLite   the register's file
 //
-// It builds the objects, hands them to each other, and takes them apart in order. No logic.
+// `cleave serve`, `cleave up` and `cleave demo` all run this; they differ in where the servers come
+// from. No logic here: objects, and the small adapters between layers that do not know each other.
 //
-// Threads: made, run and destroyed on one thread; `stop` may be called from any (and from a signal's
-// watcher).
+// Threads: the functions may be called from one thread that is none of its own.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "admin/api.h"
-#include "admin/router_facts.h"
-#include "base/limits.h"
-#include "control/controller.h"
-#include "coord/sqlite/sqlite_register.h"
-#include "net/asio_loop.h"
-#include "net/http.h"
-#include "peer/router_peer.h"
+#include "app/config.h"
+#include "base/result.h"
+#include "control/operator.h"
 #include "proxy/router.h"
 
 namespace cleave::app {
 
-class Process {
+class RouterProcess {
  public:
   struct Options {
-    std::vector<net::Address> listen;    // for clients; port 0 = any free one
-    std::string client_password;
-    net::Address admin;                  // port 0 = any free one
-    std::string admin_token;
-    std::uint32_t workers = 1;
-    std::string register_path;           // SQLite file of the ring document
-    ring::Creation creation;             // seeds the document
-    backend::Credentials credentials;    // to the servers
-    Limits limits;
-    bool balance = true;
-    bool mark_new_servers = false;
-    std::uint64_t seed = 0;              // also makes the session's name unique
-    std::function<void(const std::string&)> log;
-    // Stored heat; see admin::Api. May be empty.
-    std::function<void(const control::Decision&)> decided;
+    Config config;
+    bool mark_new_servers = false;  // see control::Controller::Options
+    std::uint64_t seed = 0;
+    std::function<void(const std::string&)> log;  // any thread
   };
 
-  // Opens the register and the admin port. Errors: a clear text; nothing is left behind.
-  static Result<std::unique_ptr<Process>> create(Options options);
-  ~Process();
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
+  enum class State : std::uint8_t {
+    kStarting,  // waits for the coordinator or for the first server
+    kServing,
+    kFailed,   // cannot serve: error() says why; trying again does not help
+    kRemoved,  // the session was removed from the ring: stop, and start a new process
+  };
 
-  // Serves until `stop`. `ready` runs on the control loop once clients can connect. Errors: the
-  // port is taken, or the session was removed from the ring (start again, as a new session).
-  Result<void> run(std::function<void(Process&)> ready);
-  // Any thread: a clean stop; `run` returns.
-  void stop();
+  // Begins to serve; `state` tells when it does. Errors: kUnavailable when the coordinator's file or
+  // the HTTP interface's address cannot be had.
+  static Result<std::unique_ptr<RouterProcess>> start(Options options);
+  // A clean stop, at most about 6 s: moves are aborted or finished, the session leaves the ring.
+  ~RouterProcess();
+  RouterProcess(const RouterProcess&) = delete;
+  RouterProcess& operator=(const RouterProcess&) = delete;
 
-  // For the control loop's thread (within `ready` and callbacks):
-  net::Loop& loop() { return *control_loop_; }
-  control::Controller& controller() { return *controller_; }
-  proxy::Router& router() { return *router_; }
-  std::vector<net::Address> addresses() const { return router_->addresses(); }
-  net::Address admin_address() const { return http_->address(); }
+  State state() const;
+  Error error() const;
+
+  // Requires: serving. The real ports, where 0 was asked for.
+  std::vector<net::Address> addresses() const;
+  net::Address admin_address() const;
+
+  // Asks and orders on the control loop, and waits for the answer.
+  control::Status status() const;
+  proxy::RouterStats stats() const;
+  // Runs `order` with the operator on the control loop and waits for it to return.
+  void with_operator(const std::function<void(control::Operator&)>& order) const;
 
  private:
-  class Facts;
-  class Self;
-
-  explicit Process(Options options);
-  Result<void> open();
-  void publish(const ring::RingSnapshot& view);
-  void end(Result<void> result);
-  void begin_stop();
-
-  Options options_;
-  std::unique_ptr<net::AsioLoop> control_loop_;
-  std::vector<std::unique_ptr<net::AsioLoop>> worker_loops_;
-  std::vector<std::thread> worker_threads_;
-  std::unique_ptr<coord::Register> store_;
-  std::unique_ptr<Self> self_;  // the directory of peers and the keeper of fences
-  std::unique_ptr<control::Controller> controller_;
-  std::unique_ptr<proxy::Router> router_;
-  std::unique_ptr<Facts> facts_;
-  std::unique_ptr<admin::Api> api_;
-  std::unique_ptr<net::HttpServer> http_;
-  std::function<void(Process&)> ready_;
-  Result<void> result_;
-  bool router_started_ = false;
-  bool stopping_ = false;
+  class Impl;
+  explicit RouterProcess(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace cleave::app

@@ -1,0 +1,82 @@
+#include "app/admin_client.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "net/http.h"
+
+namespace cleave::app {
+namespace {
+
+constexpr std::string_view kHex = "0123456789ABCDEF";
+
+Error error_in(const net::HttpReply& reply, const Json& body) {
+  const auto error = body.find("error");
+  if (error == body.end() || !error->is_object()) {
+    return {Code::kUnavailable,
+            "the router answered with HTTP status " + std::to_string(reply.status)};
+  }
+  const std::string code = error->value("code", "");
+  for (const Code each : {Code::kInvalid, Code::kNotFound, Code::kConflict, Code::kTimeout,
+                          Code::kUnavailable, Code::kExhausted}) {
+    if (to_string(each) == code) return {each, error->value("message", "")};
+  }
+  return {Code::kInvalid, error->value("message", code)};
+}
+
+}  // namespace
+
+AdminClient::Answer AdminClient::get(const std::string& target) const {
+  return call("GET", target, "");
+}
+
+AdminClient::Answer AdminClient::post(const std::string& target, const Json& body) const {
+  return call("POST", target, body.dump());
+}
+
+AdminClient::Answer AdminClient::remove(const std::string& target) const {
+  return call("DELETE", target, "");
+}
+
+AdminClient::Answer AdminClient::call(std::string method, const std::string& target,
+                                      std::string body) const {
+  net::HttpCall call;
+  call.address = address_;
+  call.method = std::move(method);
+  call.target = target;
+  call.body = std::move(body);
+  if (!token_.empty()) call.headers.emplace_back("authorization", "Bearer " + token_);
+  const Result<net::HttpReply> reply = net::http_call(std::move(call));
+  if (!reply) {
+    const std::string text = "no router answers at " + net::to_string(address_) +
+                             "; is one running, and is --admin right? (" + reply.error().message +
+                             ")";
+    return std::unexpected(CallFailure{.unreachable = true, .error = {reply.error().code, text}});
+  }
+  Json json = Json::parse(reply->body, nullptr, false);
+  if (reply->status < 200 || reply->status > 299) {
+    return std::unexpected(CallFailure{.unreachable = false, .error = error_in(*reply, json)});
+  }
+  if (json.is_discarded()) {
+    return std::unexpected(CallFailure{
+        .unreachable = false, .error = {Code::kInvalid, "the router's answer is not JSON"}});
+  }
+  return json;
+}
+
+std::string encode_component(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      encoded.push_back(c);
+      continue;
+    }
+    const auto byte = static_cast<std::uint8_t>(c);
+    encoded += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+  }
+  return encoded;
+}
+
+}  // namespace cleave::app

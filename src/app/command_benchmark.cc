@@ -1,0 +1,149 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/cli.h"
+#include "app/entropy.h"
+#include "app/load_json.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "load/generator.h"
+#include "net/asio_loop.h"
+
+namespace cleave::app {
+namespace {
+
+struct BenchOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 6380;
+  std::uint32_t seconds = 10;
+  std::uint32_t clients = 50;
+  std::uint32_t pipeline = 1;
+  std::uint32_t keys = 100'000;
+  double zipf = 0;
+  double read_share = 0.5;
+  std::uint32_t value_bytes = 32;
+  std::uint64_t rate = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t shift_seconds = 0;
+  std::string prefix = "key:";
+  bool verify = false;
+  bool no_fill = false;
+};
+
+// Kinds of keys besides registers, when every answer is judged: thousandths of the keys.
+constexpr std::uint32_t kCounters = 100;
+constexpr std::uint32_t kErasable = 100;
+constexpr std::uint32_t kExpiring = 50;
+
+std::uint32_t thousandths(double share) { return static_cast<std::uint32_t>(share * 1'000 + 0.5); }
+
+load::Generator::Options generator_options(const BenchOptions& options) {
+  load::Generator::Options made;
+  made.addresses = {{.host = options.host, .port = options.port}};
+  made.clients = options.clients;
+  made.pipeline = options.pipeline;
+  made.keys.count = options.keys;
+  made.keys.zipf_thousandths = thousandths(options.zipf);
+  made.keys.prefix = options.prefix;
+  made.shift_period = milliseconds{options.shift_seconds * 1'000};
+  made.read_share = thousandths(options.read_share);
+  made.value_bytes = options.value_bytes;
+  made.duration = milliseconds{options.seconds * 1'000};
+  made.requests_per_second = options.rate;
+  made.fill = !options.no_fill;
+  made.verify = options.verify;
+  made.seed = options.seed == 0 ? random_bits() : options.seed;
+  if (options.verify) {
+    made.counter_share = kCounters;
+    made.erasable_share = kErasable;
+    made.expiring_share = kExpiring;
+  }
+  return made;
+}
+
+// Looks for signals and draws the progress, some times a second.
+void watch(net::Loop& loop, load::Generator& generator, Progress& progress) {
+  if (stop_wanted(milliseconds{0})) generator.stop();
+  const load::Generator::Progress now = generator.progress();
+  if (generator.phase() == load::Phase::kFilling) progress.show("filling", now.done, now.of);
+  if (generator.phase() == load::Phase::kSweeping) progress.show("checking", now.done, now.of);
+  if (generator.phase() == load::Phase::kRunning) {
+    progress.show("running: " + std::to_string(generator.report().operations) + " operations");
+  }
+  loop.after(milliseconds{200}, [&] { watch(loop, generator, progress); });
+}
+
+int bench(const Cli& cli, const BenchOptions& options) {
+  hold_stop_signals();
+  const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
+  load::Report report;
+  {
+    load::Generator generator(*loop, generator_options(options));
+    Progress progress;
+    generator.start([&](const load::Report& finished) {
+      report = finished;
+      loop->stop();
+    });
+    watch(*loop, generator, progress);
+    loop->run();
+  }
+  if (report.operations == 0 && report.filled == 0) {
+    const std::string why =
+        report.errors_by_text.empty() ? "no answer" : report.errors_by_text.begin()->first;
+    return cli.fail(kExitUnreachable,
+                    {Code::kUnavailable, "nothing could be done at " + options.host + ":" +
+                                             std::to_string(options.port) + ": " + why});
+  }
+  if (cli.json()) {
+    Cli::print_json(to_json(report));
+  } else {
+    std::cout << to_text(report);
+  }
+  return report.clean() ? kExitOk : kExitFailed;
+}
+
+}  // namespace
+
+void add_bench(Cli& cli) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App& command = cli.add(
+      cli.root(),
+      {.name = "bench",
+       .description = "put load on a router, and check every acknowledged write",
+       .example = "cleave bench --seconds 10 --clients 50 --zipf 1.1 --read-share 0.8 --verify"},
+      [&cli, options] { return bench(cli, *options); });
+  command.add_option("--host", options->host)->capture_default_str();
+  command.add_option("--port", options->port)->capture_default_str();
+  command.add_option("--seconds", options->seconds, "of the measured phase")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  command.add_option("--clients", options->clients, "connections")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--pipeline", options->pipeline, "requests under way of each client")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--keys", options->keys, "how many different keys")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command.add_option("--zipf", options->zipf, "exponent of the keys' popularity; 0 = uniform")
+      ->check(CLI::Range(0.0, 5.0))
+      ->capture_default_str();
+  command.add_option("--shift", options->shift_seconds, "every so many seconds other keys are hot")
+      ->capture_default_str();
+  command.add_option("--read-share", options->read_share, "of the requests, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--value-bytes", options->value_bytes)
+      ->check(CLI::Range(1, 1 << 26))
+      ->capture_default_str();
+  command.add_option("--rate", options->rate, "requests a second; 0 = as fast as answered")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "0 = another one each time")->capture_default_str();
+  command.add_option("--prefix", options->prefix, "of the keys' names")->capture_default_str();
+  command.add_flag("--verify", options->verify, "judge every answer, and read all keys at the end");
+  command.add_flag("--no-fill", options->no_fill, "do not write every key once before");
+}
+
+}  // namespace cleave::app

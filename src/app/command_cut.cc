@@ -1,0 +1,43 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/cli.h"
+#include "app/place.h"
+
+namespace cleave::app {
+namespace {
+
+struct CutOptions {
+  std::string at;
+  std::string reason;
+};
+
+int cut(const Cli& cli, const CutOptions& options) {
+  Json body;
+  if (const std::optional<Token> token = as_token(options.at)) {
+    body["at"] = ring::to_hex(*token);
+  } else {
+    body["key"] = options.at;
+  }
+  if (!options.reason.empty()) body["reason"] = options.reason;
+  return cli.show(cli.client().post("/cuts", body), [&](const Json&) {
+    std::cout << "cut at " << options.at << "; the owner is the same, no key moves\n";
+  });
+}
+
+}  // namespace
+
+void add_cut(Cli& cli) {
+  const auto options = std::make_shared<CutOptions>();
+  CLI::App& command = cli.add_remote(
+      cli.root(),
+      {.name = "cut",
+       .description = "lay a boundary: the range that ends there becomes a cut of its owner",
+       .example = "cleave cut --at user:1000"},
+      [&cli, options] { return cut(cli, *options); });
+  command.add_option("--at", options->at, "a key, or a token as 0x...")->required();
+  command.add_option("--reason", options->reason, "why, for the record");
+}
+
+}  // namespace cleave::app

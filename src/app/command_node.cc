@@ -1,0 +1,78 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli.h"
+
+namespace cleave::app {
+namespace {
+
+struct NodeOptions {
+  std::string name;
+  std::vector<std::string> members;
+  std::uint32_t weight = 1;
+};
+
+void add_node_add(Cli& cli, CLI::App& group) {
+  const auto options = std::make_shared<NodeOptions>();
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "add",
+       .description = "a node joins; ranges move to it live, in stages",
+       .example = "cleave node add e 127.0.0.1:7005"},
+      [&cli, options] {
+        const Json body = {
+            {"name", options->name}, {"members", options->members}, {"weight", options->weight}};
+        return cli.show(cli.client().post("/nodes", body), [&](const Json&) {
+          std::cout << options->name << " joined; mark its server with `cleave adopt` if it is not "
+                    << "yours yet\n";
+        });
+      });
+  command.add_option("NAME", options->name)->required();
+  command.add_option("ADDRESS", options->members, "the primary first, then replicas")->required();
+  command.add_option("--weight", options->weight, "its share beside the others'")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+}
+
+void add_node_drain(Cli& cli, CLI::App& group) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "drain",
+       .description = "a node shall leave; its ranges move away live, in stages",
+       .example = "cleave node drain b"},
+      [&cli, name] {
+        return cli.show(cli.client().post("/nodes/" + encode_component(*name) + "/drain"),
+                        [&](const Json&) {
+                          std::cout << *name << " drains; remove it when it owns nothing\n";
+                        });
+      });
+  command.add_option("NAME", *name)->required();
+}
+
+void add_node_remove(Cli& cli, CLI::App& group) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App& command =
+      cli.add_remote(group,
+                     {.name = "remove",
+                      .description = "forget a node that owns nothing any more",
+                      .example = "cleave node remove b"},
+                     [&cli, name] {
+                       return cli.show(cli.client().remove("/nodes/" + encode_component(*name)),
+                                       [&](const Json&) { std::cout << *name << " is gone\n"; });
+                     });
+  command.add_option("NAME", *name)->required();
+}
+
+}  // namespace
+
+void add_node(Cli& cli) {
+  CLI::App& group = cli.add_group("node", "add, drain and remove nodes");
+  add_node_add(cli, group);
+  add_node_drain(cli, group);
+  add_node_remove(cli, group);
+}
+
+}  // namespace cleave::app

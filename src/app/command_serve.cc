@@ -1,0 +1,30 @@
+#include <memory>
+#include <string>
+
+#include "app/cli.h"
+#include "app/run_router.h"
+#include "app/signals.h"
+
+namespace cleave::app {
+namespace {
+
+int serve(const Cli& cli, const std::string& file) {
+  Result<Config> config = load_config(file);
+  if (!config) return cli.fail(kExitUsage, config.error());
+  hold_stop_signals();
+  return run_router(cli, {.config = std::move(*config), .mark_new_servers = false, .serving = {}});
+}
+
+}  // namespace
+
+void add_serve(Cli& cli) {
+  const auto file = std::make_shared<std::string>();
+  CLI::App& command = cli.add(cli.root(),
+                              {.name = "serve",
+                               .description = "a router for servers that run already",
+                               .example = "cleave serve --config cleave.yaml"},
+                              [&cli, file] { return serve(cli, *file); });
+  command.add_option("--config", *file, "see docs/formats/config.md")->required();
+}
+
+}  // namespace cleave::app

@@ -1,0 +1,61 @@
+#include <iostream>
+
+#include "app/cli.h"
+#include "app/table.h"
+
+namespace cleave::app {
+namespace {
+
+constexpr std::uint32_t kBarWidth = 24;
+
+void print_nodes(const Json& nodes) {
+  std::uint64_t most = 0;
+  for (const Json& node : nodes) most = std::max(most, node.value("load_ns", std::uint64_t{0}));
+  Table table({"node", "address", "state", "share", "keys", "requests/s", "load"});
+  for (const Json& node : nodes) {
+    const std::string error = node.value("error", "");
+    const bool up = node.value("up", false);
+    table.add({node.value("name", ""), node["members"][0].value("address", ""),
+               up ? node.value("state", "") : "down: " + error,
+               percent(node.value("share_ppm", std::uint64_t{0})),
+               grouped(node.value("keys", std::uint64_t{0})),
+               grouped(node.value("requests_per_s", std::uint64_t{0})),
+               bar(node.value("load_ns", std::uint64_t{0}), most, kBarWidth)});
+  }
+  std::cout << table.text();
+}
+
+void print_moves(const Json& moves) {
+  for (const Json& move : moves) {
+    std::cout << "move " << move["id"] << ": " << move.value("source", "") << " -> "
+              << move.value("destination", "") << ", "
+              << percent(move.value("share_ppm", std::uint64_t{0})) << " of the ring, "
+              << move.value("step", "") << ", "
+              << grouped(move.value("keys_copied", std::uint64_t{0}))
+              << " keys copied: " << move.value("reason", "") << "\n";
+  }
+}
+
+void print_status(const Json& status) {
+  if (!status.contains("pool")) {
+    std::cout << "not ready: coordinator " << status.value("coordinator", "") << "\n";
+    return;
+  }
+  std::cout << "pool " << status.value("pool", "") << ", epoch " << status["epoch"] << ", mode "
+            << status.value("mode", "") << (status.value("frozen", false) ? ", frozen" : "") << ", "
+            << status["cuts"] << " cuts, coordinator " << status.value("coordinator", "") << "\n\n";
+  print_nodes(status["nodes"]);
+  print_moves(status["moves"]);
+}
+
+}  // namespace
+
+void add_status(Cli& cli) {
+  cli.add_remote(cli.root(),
+                 {.name = "status",
+                  .description = "who owns how much, who is how hot, and what moves",
+                  .example = "cleave status"},
+                 [&cli] { return cli.show(cli.client().get("/status"), print_status); });
+}
+
+}  // namespace cleave::app

@@ -1,0 +1,13 @@
+// Exit codes of the program; a contract for scripts.
+#pragma once
+
+namespace cleave::app {
+
+enum Exit : int {
+  kExitOk = 0,
+  kExitFailed = 1,       // the work failed, or a check found violations
+  kExitUsage = 2,        // bad usage or configuration: trying again does not help
+  kExitUnreachable = 3,  // no router answers at the address
+};
+
+}  // namespace cleave::app

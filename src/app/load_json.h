@@ -1,0 +1,21 @@
+// The load generator's report as the JSON that `cleave bench` and the demonstrations print.
+#pragma once
+
+#include <string>
+
+#include "app/admin_client.h"
+#include "load/report.h"
+
+namespace cleave::app {
+
+// Fields of the contract: ops ops_per_s p50_ms p99_ms writes_acked writes_lost reads_wrong; more
+// besides.
+Json to_json(const load::Report& report);
+
+// Microseconds as milliseconds with three digits.
+double to_ms(std::uint64_t microseconds);
+
+// The same for people.
+std::string to_text(const load::Report& report);
+
+}  // namespace cleave::app

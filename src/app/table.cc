@@ -1,0 +1,67 @@
+#include "app/table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cleave::app {
+namespace {
+
+// Characters of UTF-8 text: bytes that do not go on with another character.
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & '\xC0') != '\x80'; }));
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+}
+
+std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], characters(row[i]));
+    }
+  }
+  return widths;
+}
+
+}  // namespace
+
+std::string Table::text() const {
+  const std::vector<std::size_t> widths = widths_of(rows_);
+  std::string text;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - characters(row[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (is_number(row[i]) ? blanks + row[i] : row[i] + blanks);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string bar(std::uint64_t part, std::uint64_t whole, std::uint32_t width) {
+  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  if (whole == 0) return "";
+  const std::uint64_t eighths = std::min(part, whole) * width * 8 / whole;
+  std::string text;
+  for (std::uint64_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kEighths[eighths % 8];
+}
+
+std::string percent(std::uint64_t ppm) {
+  const std::uint64_t tenths = (ppm + 500) / 1'000;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+}  // namespace cleave::app
