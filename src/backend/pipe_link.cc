@@ -152,7 +152,8 @@ void Pipe::Impl::lose(const Error& why) {
   scanner_ = wire::ReplyScanner(options_.limits);
   kills_.clear();
   last_error_ = why.message;
-  if (was_ready && loop_.now() - ready_since_ > options_.limits.reconnect_max) attempts_ = 0;
+  // One that worked is tried again at once; one that keeps dying, after the shortest pause.
+  if (was_ready) attempts_ = loop_.now() - ready_since_ < options_.limits.reconnect_max ? 1 : 0;
   if (was_ready) {
     // What waits goes on waiting: an idle connection that the server closed is no failure yet.
     state_ = State::kDown;

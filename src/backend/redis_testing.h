@@ -1,12 +1,12 @@
-// What tests against real servers share: a redis-server in a temporary directory, a blocking client,
-// and a loop that runs until something has happened. Loopback, ports given by the kernel.
+// What tests against real servers share: a redis-server in a temporary directory, a blocking
+// client, and a loop that runs until something has happened. Loopback, ports given by the kernel.
 #pragma once
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

@@ -1,4 +1,5 @@
-// What the router answers by itself: PING ECHO SELECT QUIT COMMAND INFO CLIENT HELLO RESET TIME AUTH.
+// What the router answers by itself: PING ECHO SELECT QUIT COMMAND INFO CLIENT HELLO RESET TIME
+// AUTH.
 //
 // Pure: facts in, reply bytes out. Threads: any.
 #pragma once

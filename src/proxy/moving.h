@@ -29,7 +29,7 @@ class Moving {
       : limits_(limits), mutations_(mutations), cleared_(std::move(cleared)) {}
 
   // Follows a newer view. Moves that are new to it start with an empty dirty set; those that are
-  // gone or committed are forgotten. `unfinished`: all commands that were sent and are not finished.
+  // gone or committed are forgotten. `unfinished`: all that were sent and are not finished.
   void adopt(const ring::RingView& view, const CommandList& unfinished);
 
   // No move can concern any command: the fast way out.

@@ -1,5 +1,5 @@
-// What the tests of the router share: real servers, a router on threads of its own, documents edited
-// by hand, a gate that is always open.
+// What the tests of the router share: real servers, a router on threads of its own, documents
+// edited by hand, a gate that is always open.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -92,8 +92,12 @@ struct Setup {
 class World {
  public:
   explicit World(Setup setup = {}) {
-    for (std::size_t i = 0; i < setup.nodes; ++i) servers.push_back(std::make_unique<RedisServer>());
-    for (std::size_t i = 0; i < setup.workers; ++i) workers_.push_back(std::make_unique<LoopThread>());
+    for (std::size_t i = 0; i < setup.nodes; ++i) {
+      servers.push_back(std::make_unique<RedisServer>());
+    }
+    for (std::size_t i = 0; i < setup.workers; ++i) {
+      workers_.push_back(std::make_unique<LoopThread>());
+    }
     make_document();
     std::vector<net::Loop*> loops;
     for (const auto& worker : workers_) loops.push_back(&worker->loop());
@@ -153,11 +157,13 @@ class World {
     }
   }
 
+  static NodeId node(std::size_t server) { return NodeId{static_cast<std::uint32_t>(server + 1)}; }
+
   // A move of the key's token alone, in COPYING.
   MoveId begin_move(std::string_view key, std::size_t to) {
     publish(ring::begin_move(document, {.ranges = {{token(key), token(key)}},
-                                        .source = NodeId{static_cast<std::uint32_t>(owner(key) + 1)},
-                                        .destination = NodeId{static_cast<std::uint32_t>(to + 1)},
+                                        .source = node(owner(key)),
+                                        .destination = node(to),
                                         .reason = "test",
                                         .now = UnixMillis{1}}));
     return document.moves.back().id;
