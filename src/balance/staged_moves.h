@@ -1,6 +1,6 @@
 // Moves that bring ownership where a person's order wants it: away from draining nodes, and to
-// nodes with less than their share of the ring (a join, a raised weight). They do not count against the
-// key budget; one move a node at a time holds.
+// nodes with less than their share of the ring (a join, a raised weight). They do not count against
+// the key budget; one move a node at a time holds.
 //
 // For the files of this folder. Pure.
 #pragma once

@@ -1,6 +1,6 @@
-// A closed world for the tests of this folder: keys with true loads on a real ring document, counted
-// by the real recorder, folded by the real ledger, planned for, and moved by the real edits (at
-// once: what takes time in a move is not this folder's matter).
+// A closed world for the tests of this folder: keys with true loads on a real ring document,
+// counted by the real recorder, folded by the real ledger, planned for, and moved by the real edits
+// (at once: what takes time in a move is not this folder's matter).
 #pragma once
 
 #include <algorithm>

@@ -35,9 +35,9 @@ struct Load {
 
 // One entry of the view that the picture was made for.
 struct RangeLoad {
-  ring::TokenRange range;
-  NodeId node;
-  Load load;
+  ring::TokenRange range = {};
+  NodeId node = {};
+  Load load = {};
   std::uint64_t requests = 0;  // per second, mean of the last 10 s
   std::uint64_t writes = 0;    // of these
 
@@ -56,8 +56,8 @@ struct TokenLoad {
 
 // All ranges of one node.
 struct NodeLoad {
-  NodeId node;
-  Load load;
+  NodeId node = {};
+  Load load = {};
   std::uint64_t requests = 0;
   std::uint64_t writes = 0;
 
