@@ -1,0 +1,197 @@
+#include "control/document_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "backend/redis_testing.h"
+#include "control/leadership.h"
+#include "control/membership.h"
+#include "coord/memory/memory_register.h"
+#include "ring/edits.h"
+
+namespace cleave::control {
+namespace {
+
+using backend::run_until;
+
+ring::Creation three_nodes() {
+  ring::Creation creation{.pool = "main", .mark = "m", .nodes = {}, .mode = {}, .now = {}};
+  for (const char* name : {"a", "b", "c"}) {
+    ring::Node node;
+    node.name = name;
+    node.members = {{"127.0.0.1:" + std::to_string(7001 + creation.nodes.size()), ""}};
+    creation.nodes.push_back(node);
+  }
+  return creation;
+}
+
+class Documents : public testing::Test {
+ protected:
+  // One process's view of the store.
+  struct Side {
+    Side(net::Loop& loop, std::shared_ptr<coord::MemoryStore> store)
+        : access(loop, std::move(store)),
+          writer(loop, access, [this](const SharedDocument& seen) { take(seen); }, {}) {}
+    void take(const SharedDocument& seen) {
+      EXPECT_TRUE(epochs.empty() || epochs.back() < seen->epoch) << "views only go forward";
+      epochs.push_back(seen->epoch);
+      if (on_seen) on_seen(seen);
+    }
+    coord::MemoryRegister access;
+    std::vector<Epoch> epochs;
+    std::function<void(const SharedDocument&)> on_seen;
+    DocumentWriter writer;
+  };
+
+  Result<SharedDocument> edit(Side& side, DocumentWriter::Edit change) {
+    std::optional<Result<SharedDocument>> result;
+    side.writer.edit(std::move(change), [&](Result<SharedDocument> got) { result = got; });
+    run_until(*loop_, [&] { return result.has_value(); });
+    return *result;
+  }
+
+  void create(Side& side) {
+    std::optional<Result<SharedDocument>> made;
+    side.writer.create(*ring::create(three_nodes()),
+                       [&](Result<SharedDocument> got) { made = got; });
+    run_until(*loop_, [&] { return made.has_value(); });
+    ASSERT_TRUE(made->has_value());
+  }
+
+  static DocumentWriter::Edit freeze(bool frozen) {
+    return [frozen](const ring::Document& document) { return ring::set_frozen(document, frozen); };
+  }
+
+  std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
+  std::shared_ptr<coord::MemoryStore> store_ = std::make_shared<coord::MemoryStore>();
+};
+
+TEST_F(Documents, WithoutOneAnEditSaysSo) {
+  Side side(*loop_, store_);
+  EXPECT_EQ(edit(side, freeze(true)).error().code, Code::kNotFound);
+}
+
+TEST_F(Documents, ALostRaceIsEditedAgain) {
+  Side one(*loop_, store_);
+  create(one);
+  Side other(*loop_, store_);
+  // Both at once, from the same epoch: both changes are in the end.
+  std::optional<Result<SharedDocument>> joined;
+  std::optional<Result<SharedDocument>> frozen;
+  one.writer.edit([](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); },
+                  [&](Result<SharedDocument> got) { joined = got; });
+  other.writer.edit(freeze(true), [&](Result<SharedDocument> got) { frozen = got; });
+  run_until(*loop_, [&] { return joined && frozen; });
+  const ring::Document stored = *ring::parse_document(store_->read().text);
+  EXPECT_TRUE(stored.frozen);
+  EXPECT_TRUE(ring::has_router(stored, SessionId{"r1"}));
+  EXPECT_EQ(stored.epoch, Epoch{3});
+}
+
+TEST_F(Documents, ARefusalIsBelievedOnlyOnWhatTheRegisterHolds) {
+  Side one(*loop_, store_);
+  create(one);
+  Side other(*loop_, store_);
+  edit(other, [](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); });
+  // `one` may not have heard of r1 yet; the register has.
+  const auto led = edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
+  EXPECT_TRUE(led.has_value()) << led.error().message;
+  EXPECT_EQ(edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"nobody"}); })
+                .error().code,
+            Code::kConflict);
+}
+
+TEST_F(Documents, EditsOfOneWriterKeepTheirOrder) {
+  Side side(*loop_, store_);
+  create(side);
+  std::vector<bool> order;
+  int answered = 0;
+  for (int i = 0; i < 10; ++i) {
+    const bool frozen = i % 2 == 0;
+    side.writer.edit(freeze(frozen), [&, frozen](Result<SharedDocument> got) {
+      ++answered;
+      if (got) order.push_back((*got)->frozen == frozen);
+    });
+  }
+  run_until(*loop_, [&] { return answered == 10; });
+  EXPECT_EQ(order, std::vector<bool>(10, true));
+}
+
+TEST_F(Documents, AMemberJoinsIsServedViewsAndHearsOfItsRemoval) {
+  Side side(*loop_, store_);
+  std::vector<Epoch> views;
+  std::optional<Error> removed;
+  Membership member(*loop_, side.writer,
+                    {.session = SessionId{"r1"},
+                     .creation = three_nodes(),
+                     .publish = [&](const ring::RingSnapshot& view) { views.push_back(view->epoch()); },
+                     .removed = [&](const Error& why) { removed = why; },
+                     .log = [](const std::string&) {}});
+  side.on_seen = [&](const SharedDocument& seen) { member.follow(seen); };
+  bool joined = false;
+  member.join([&] { joined = true; });
+  run_until(*loop_, [&] { return joined; });
+  EXPECT_EQ(views, std::vector<Epoch>{Epoch{2}});
+
+  std::optional<Result<void>> confirmed;
+  member.confirm([&](Result<void> result) { confirmed = result; });
+  run_until(*loop_, [&] { return confirmed.has_value(); });
+  EXPECT_TRUE(confirmed->has_value());
+
+  Side other(*loop_, store_);
+  edit(other, [](const ring::Document& d) { return ring::remove_router(d, SessionId{"r1"}); });
+  run_until(*loop_, [&] { return removed.has_value(); });
+  confirmed.reset();
+  member.confirm([&](Result<void> result) { confirmed = result; });
+  run_until(*loop_, [&] { return confirmed.has_value(); });
+  EXPECT_EQ(confirmed->error().code, Code::kConflict);
+}
+
+TEST_F(Documents, ADeadLeaderIsSucceededAndRemoved) {
+  Side side(*loop_, store_);
+  create(side);
+  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"dead"}); });
+  edit(side, [](const ring::Document& d) { return ring::lead(d, SessionId{"dead"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r2"}); });
+  std::optional<ring::Leader> leads;
+  Leadership next(*loop_, side.access, side.writer,
+                  {.session = SessionId{"r2"},
+                   .lease = milliseconds{150},
+                   .leads = [&](const SharedDocument& seen) { leads = seen->leader; },
+                   .lost = [] {},
+                   .log = [](const std::string&) {}});
+  side.on_seen = [&](const SharedDocument& seen) { next.follow(seen); };
+  next.start();
+  next.joined();
+  run_until(*loop_, [&] {
+    return leads && !ring::has_router(*side.writer.newest(), SessionId{"dead"});
+  });
+  EXPECT_EQ(leads->session, SessionId{"r2"});
+  EXPECT_EQ(leads->term, Term{2});
+}
+
+TEST_F(Documents, ALivingLeaderIsLeftAlone) {
+  Side side(*loop_, store_);
+  create(side);
+  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); });
+  edit(side, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r2"}); });
+  bool kept = false;
+  side.access.keep_alive(SessionId{"r1"}, milliseconds{60'000}, [&](Result<void>) { kept = true; });
+  run_until(*loop_, [&] { return kept; });
+  Leadership next(*loop_, side.access, side.writer,
+                  {.session = SessionId{"r2"},
+                   .lease = milliseconds{60},
+                   .leads = [](const SharedDocument&) { ADD_FAILURE() << "took the term"; },
+                   .lost = [] {},
+                   .log = [](const std::string&) {}});
+  next.start();
+  next.joined();
+  const Instant end = loop_->now() + milliseconds{300};
+  run_until(*loop_, [&] { return loop_->now() > end; });
+  EXPECT_EQ(side.writer.newest()->leader.session, SessionId{"r1"});
+}
+
+}  // namespace
+}  // namespace cleave::control
