@@ -12,7 +12,11 @@ int serve(const Cli& cli, const std::string& file) {
   Result<Config> config = load_config(file);
   if (!config) return cli.fail(kExitUsage, config.error());
   hold_stop_signals();
-  return run_router(cli, {.config = std::move(*config), .mark_new_servers = false, .serving = {}});
+  const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
+  const int code = run_router(
+      cli, *loop, {.config = std::move(*config), .mark_new_servers = false, .serving = {}});
+  if (code == kExitOk && cli.json()) Cli::print_json({{"stopped", true}});
+  return code;
 }
 
 }  // namespace

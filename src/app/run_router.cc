@@ -29,27 +29,53 @@ void tell_ready(const Cli& cli, const RouterProcess& process) {
   }
 }
 
-Ended wait_for_end(const Cli& cli, const RunOptions& options, const RouterProcess& process) {
-  bool told = false;
-  while (!stop_wanted(kLook)) {
-    switch (process.state()) {
-      case RouterProcess::State::kStarting: break;
-      case RouterProcess::State::kServing:
-        if (told) break;
-        told = true;
-        tell_ready(cli, process);
-        if (options.serving) options.serving(process);
-        break;
-      case RouterProcess::State::kFailed: return Ended::kByFailure;
-      case RouterProcess::State::kRemoved: return Ended::kByRemoval;
-    }
+// Looks for a signal and at the router's state, some times a second.
+class Watch {
+ public:
+  Watch(const Cli& cli, net::AsioLoop& loop, const RunOptions& options,
+        const RouterProcess& process)
+      : cli_(cli), loop_(loop), options_(options), process_(process) {}
+
+  // Runs the loop until there is an end.
+  Ended wait() {
+    look();
+    loop_.run();
+    return ended_;
   }
-  return Ended::kBySignal;
-}
+
+ private:
+  void look() {
+    if (stop_wanted(milliseconds{0})) return end(Ended::kBySignal);
+    switch (process_.state()) {
+      case RouterProcess::State::kStarting: break;
+      case RouterProcess::State::kServing: tell_once(); break;
+      case RouterProcess::State::kFailed: return end(Ended::kByFailure);
+      case RouterProcess::State::kRemoved: return end(Ended::kByRemoval);
+    }
+    loop_.after(kLook, [this] { look(); });
+  }
+  void tell_once() {
+    if (told_) return;
+    told_ = true;
+    tell_ready(cli_, process_);
+    if (options_.serving) options_.serving(process_);
+  }
+  void end(Ended ended) {
+    ended_ = ended;
+    loop_.stop();
+  }
+
+  const Cli& cli_;
+  net::AsioLoop& loop_;
+  const RunOptions& options_;
+  const RouterProcess& process_;
+  Ended ended_ = Ended::kBySignal;
+  bool told_ = false;
+};
 
 }  // namespace
 
-int run_router(const Cli& cli, const RunOptions& options) {
+int run_router(const Cli& cli, net::AsioLoop& loop, const RunOptions& options) {
   while (true) {
     Result<std::unique_ptr<RouterProcess>> process =
         RouterProcess::start({.config = options.config,
@@ -57,16 +83,14 @@ int run_router(const Cli& cli, const RunOptions& options) {
                               .seed = random_bits(),
                               .log = log_info});
     if (!process) return cli.fail(kExitUsage, process.error());
-    const Ended ended = wait_for_end(cli, options, **process);
+    const Ended ended = Watch(cli, loop, options, **process).wait();
     const Error why = (*process)->error();
     if (ended == Ended::kBySignal) log_info("stopping");
     process->reset();
     if (ended == Ended::kByFailure) return cli.fail(kExitUsage, why);
-    if (ended == Ended::kBySignal) break;
+    if (ended == Ended::kBySignal) return kExitOk;
     log_error(why.message + "; starting again under a new session");
   }
-  if (cli.json()) Cli::print_json({{"stopped", true}});
-  return kExitOk;
 }
 
 }  // namespace cleave::app

@@ -8,6 +8,7 @@
 #include "app/cli.h"
 #include "app/config.h"
 #include "app/process.h"
+#include "net/asio_loop.h"
 
 namespace cleave::app {
 
@@ -20,7 +21,8 @@ struct RunOptions {
 };
 
 // Serves until a stop signal; a router whose session was removed from the ring starts again under a
-// new one. Requires: hold_stop_signals was called. Gives the exit code.
-int run_router(const Cli& cli, const RunOptions& options);
+// new one. Runs `loop` meanwhile, on this thread. Requires: hold_stop_signals was called. Gives the
+// exit code; the object that ends the output is printed by the caller.
+int run_router(const Cli& cli, net::AsioLoop& loop, const RunOptions& options);
 
 }  // namespace cleave::app

@@ -3,6 +3,7 @@
 
 int main(int argc, char** argv) {
   cleave::app::Cli cli;
+  cleave::app::add_up(cli);
   cleave::app::add_serve(cli);
   cleave::app::add_status(cli);
   cleave::app::add_locate(cli);
