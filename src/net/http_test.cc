@@ -32,7 +32,6 @@ struct Parsed {
   HttpParser::State state;
   std::string what;  // the message or the error
   std::string left;
-  friend bool operator==(const Parsed&, const Parsed&) = default;
 };
 
 // Feeds the bytes in pieces of random size, or all at once.
