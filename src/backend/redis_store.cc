@@ -1,5 +1,6 @@
 #include "backend/redis_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cleave::backend {
@@ -16,27 +17,46 @@ std::int64_t major_version(std::string_view version) {
   return to_number(version.substr(0, version.find('.')));
 }
 
-Result<StoreFacts> parse_facts(const Replies& replies, nanoseconds round_trip) {
+// What a StoreIdentity is made of: the replies to these come first, in this order.
+void add_identity(Commands& commands) {
+  commands.add({"INFO", "server"});
+  commands.add({"INFO", "replication"});
+  commands.add({"GET", kMarkerKey});
+  commands.add({"TIME"});
+}
+constexpr std::size_t kIdentityReplies = 4;
+
+Result<StoreIdentity> parse_identity(const Replies& replies, nanoseconds round_trip) {
   for (const wire::Reply& reply : replies) {
     if (reply.is_error()) return fail(Code::kUnavailable, "the server refused: " + reply.text);
   }
-  StoreFacts facts;
-  const std::string& info = replies[0].text;
-  facts.incarnation = {std::string(info_field(info, "run_id")),
-                       std::string(info_field(info, "master_replid"))};
-  facts.primary = info_field(info, "role") == "master";
-  facts.replicas = static_cast<std::uint32_t>(info_number(info, "connected_slaves"));
-  facts.version = info_field(info, "redis_version");
-  facts.memory_bytes = info_number(info, "used_memory");
-  facts.memory_bytes_max = info_number(info, "maxmemory");
-  facts.commands = info_number(info, "total_commands_processed");
-  facts.mark = replies[1].text;
-  facts.keys = static_cast<std::uint64_t>(replies[2].integer) - (facts.mark.empty() ? 0 : 1);
-  const std::int64_t half = std::chrono::duration_cast<milliseconds>(round_trip).count() / 2;
-  facts.clock_ms = time_ms(replies[3]) + half;
-  facts.command_stats = replies[4].text;
-  if (facts.incarnation.run_id.empty())
+  const std::string& replication = replies[1].text;
+  StoreIdentity identity;
+  identity.incarnation = {std::string(info_field(replies[0].text, "run_id")),
+                          std::string(info_field(replication, "master_replid"))};
+  if (identity.incarnation.run_id.empty())
     return fail(Code::kInvalid, "the server's INFO names no run_id: is it a Redis server?");
+  identity.primary = info_field(replication, "role") == "master";
+  identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
+  identity.mark = replies[2].text;
+  const std::int64_t half = std::chrono::duration_cast<milliseconds>(round_trip).count() / 2;
+  identity.clock_ms = time_ms(replies[3]) + half;
+  return identity;
+}
+
+Result<StoreFacts> parse_facts(const Replies& replies, nanoseconds round_trip) {
+  Result<StoreIdentity> identity = parse_identity(replies, round_trip);
+  if (!identity) return std::unexpected(identity.error());
+  StoreFacts facts;
+  facts.identity = std::move(*identity);
+  const std::string& memory = replies[kIdentityReplies].text;
+  facts.memory_bytes = info_number(memory, "used_memory");
+  facts.memory_bytes_max = info_number(memory, "maxmemory");
+  facts.commands = info_number(replies[kIdentityReplies + 1].text, "total_commands_processed");
+  facts.command_stats = replies[kIdentityReplies + 2].text;
+  const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 3].integer);
+  facts.keys = keys - (facts.identity.mark.empty() ? 0 : 1);
+  facts.version = info_field(replies[0].text, "redis_version");
   return facts;
 }
 
@@ -65,16 +85,18 @@ Item sized_item(std::string key, const wire::Reply& age, const wire::Reply& size
   return item;
 }
 
-// DUMP's reply and the absolute expiry in milliseconds (-1: none, -2: no key).
-void take_value(Item& item, const wire::Reply& dump, std::int64_t expires_at_ms) {
-  if (dump.is_error()) {
+// DUMP's reply and the absolute expiry in milliseconds (-1: none, -2: no key). Without a known
+// expiry a key does not move: it would live for ever.
+void take_value(Item& item, const wire::Reply& dump, const wire::Reply& expiry) {
+  constexpr std::int64_t kNoKey = -2;
+  if (dump.is_error() || expiry.is_error()) {
     item.kind = Item::Kind::kUnmovable;
-    item.reason = "DUMP refused: " + dump.text;
-  } else if (dump.type == wire::Reply::Type::kNull) {
-    item.kind = Item::Kind::kAbsent;  // it went between the two steps
+    item.reason = "DUMP refused: " + (dump.is_error() ? dump.text : expiry.text);
+  } else if (dump.type == wire::Reply::Type::kNull || expiry.integer == kNoKey) {
+    item.kind = Item::Kind::kAbsent;  // it went, or expired, between two steps
   } else {
     item.payload = dump.text;
-    item.expires_at_ms = expires_at_ms > 0 ? expires_at_ms : 0;
+    item.expires_at_ms = std::max<std::int64_t>(expiry.integer, 0);
   }
 }
 
@@ -85,8 +107,9 @@ void take_value_62(Item& item, const wire::Reply& exec) {
     item.reason = "DUMP in a transaction was refused: " + exec.text;
     return;
   }
-  const std::int64_t left = exec.elements[1].integer;
-  take_value(item, exec.elements[0], left >= 0 ? time_ms(exec.elements[2]) + left : 0);
+  wire::Reply expiry = exec.elements[1];
+  if (expiry.integer >= 0) expiry.integer += time_ms(exec.elements[2]);
+  take_value(item, exec.elements[0], expiry);
 }
 
 void add_write(Commands& commands, const Item& item) {
@@ -113,20 +136,30 @@ void RedisStore::run(const Commands& commands, RepliesDone done) {
   backend::run(pipe_, commands, alive_, std::move(done));
 }
 
+void RedisStore::identify(Done<StoreIdentity> done) {
+  Commands commands;
+  add_identity(commands);
+  run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    has_expire_time_ = major_version(info_field(replies->front().text, "redis_version")) >= 7;
+    done(parse_identity(*replies, loop_.now() - asked));
+  });
+}
+
 void RedisStore::facts(Done<StoreFacts> done) {
   Commands commands;
-  commands.add({"INFO"});
-  commands.add({"GET", kMarkerKey});
-  commands.add({"DBSIZE"});
-  commands.add({"TIME"});
+  add_identity(commands);
+  commands.add({"INFO", "memory"});
+  commands.add({"INFO", "stats"});
   commands.add({"INFO", "commandstats"});
-  const Instant asked = loop_.now();
-  run(commands, [this, asked, done = std::move(done)](Result<Replies> replies) {
+  commands.add({"DBSIZE"});
+  run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     Result<StoreFacts> facts = parse_facts(*replies, loop_.now() - asked);
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
-      frequency_ = info_field((*replies)[0].text, "maxmemory_policy").ends_with("lfu");
+      frequency_ =
+          info_field((*replies)[kIdentityReplies].text, "maxmemory_policy").ends_with("lfu");
     }
     done(std::move(facts));
   });
@@ -194,7 +227,7 @@ void RedisStore::read_values(std::vector<Item> items, Done<std::vector<Item>> do
     for (Item& item : items) {
       if (item.kind != Item::Kind::kValue) continue;
       if (has_expire_time_) {
-        take_value(item, (*replies)[next], (*replies)[next + 1].integer);
+        take_value(item, (*replies)[next], (*replies)[next + 1]);
         next += 2;
       } else {
         take_value_62(item, (*replies)[next + 4]);

@@ -28,6 +28,7 @@ class RedisStore final : public Store {
  public:
   RedisStore(net::Loop& loop, Gate& gate, Rng rng, Pipe::Options options);
 
+  void identify(Done<StoreIdentity> done) override;
   void facts(Done<StoreFacts> done) override;
   void list(const std::string& from, KeyFilter filter, Done<Page> done) override;
   void read(std::vector<std::string> keys, Done<std::vector<Item>> done) override;

@@ -15,13 +15,18 @@
 
 namespace cleave::backend {
 
-// The server as it is now.
-struct StoreFacts {
+// Who the server is now.
+struct StoreIdentity {
   Incarnation incarnation;
   bool primary = false;
   std::uint32_t replicas = 0;          // connected ones
   std::string mark;                    // ownership marker; empty: none
   std::int64_t clock_ms = 0;           // TIME, corrected by half the round trip
+};
+
+// And how it is.
+struct StoreFacts {
+  StoreIdentity identity;
   std::uint64_t keys = 0;              // without the marker
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit
@@ -68,6 +73,8 @@ class Store {
 
   virtual ~Store() = default;
 
+  // Cheap: asked while a range is held.
+  virtual void identify(Done<StoreIdentity> done) = 0;
   virtual void facts(Done<StoreFacts> done) = 0;
   // Keys that `filter` takes, from cursor `from` (empty: the start) on. A key that is there during
   // the whole listing is in some page; one may be in several.

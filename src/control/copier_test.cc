@@ -172,7 +172,7 @@ TEST_F(Copying, AMarkerIsWrittenOnceAndNeverOver) {
   run_until(*loop_, [&] { return other.has_value(); });
   ASSERT_FALSE(other->has_value());
   EXPECT_EQ(other->error().code, Code::kConflict);
-  EXPECT_EQ(facts(*from_).mark, "mine");
+  EXPECT_EQ(facts(*from_).identity.mark, "mine");
   EXPECT_EQ(facts(*from_).keys, 0U) << "the marker is not counted";
 }
 

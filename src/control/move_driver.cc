@@ -14,12 +14,12 @@ namespace {
 constexpr milliseconds kTick{20};
 constexpr milliseconds kAskAgain{10};
 
-migrate::ServerFacts server_facts(const backend::StoreFacts& facts, const std::string& mark) {
-  return {.incarnation = facts.incarnation,
-          .primary = facts.primary,
-          .marked = facts.mark == mark,
-          .clock_ms = facts.clock_ms,
-          .replicas = facts.replicas};
+migrate::ServerFacts server_facts(const backend::StoreIdentity& seen, const std::string& mark) {
+  return {.incarnation = seen.incarnation,
+          .primary = seen.primary,
+          .marked = seen.mark == mark,
+          .clock_ms = seen.clock_ms,
+          .replicas = seen.replicas};
 }
 
 }  // namespace
@@ -82,22 +82,23 @@ void MoveDriver::fail_step(const std::string& where, const Error& why) {
 void MoveDriver::act_on(const migrate::Identify&) {
   // Both ends are asked at once; the answer that comes second completes the event.
   struct Both {
-    std::optional<backend::StoreFacts> source;
-    std::optional<backend::StoreFacts> destination;
+    std::optional<backend::StoreIdentity> source;
+    std::optional<backend::StoreIdentity> destination;
   };
   auto both = std::make_shared<Both>();
-  const auto take = [this, both](std::optional<backend::StoreFacts> Both::*end, const char* where) {
-    return guarded(alive_, [this, both, end, where](Result<backend::StoreFacts> facts) {
-      if (!facts) return fail_step(where, facts.error());
-      (*both).*end = std::move(*facts);
+  const auto take = [this, both](std::optional<backend::StoreIdentity> Both::*end,
+                                 const char* where) {
+    return guarded(alive_, [this, both, end, where](Result<backend::StoreIdentity> seen) {
+      if (!seen) return fail_step(where, seen.error());
+      (*both).*end = std::move(*seen);
       if (!both->source || !both->destination) return;
       const std::string& mark = options_.view->document().mark;
       feed(migrate::Identified{server_facts(*both->source, mark),
                                server_facts(*both->destination, mark)});
     });
   };
-  options_.source->facts(take(&Both::source, "source"));
-  options_.destination->facts(take(&Both::destination, "destination"));
+  options_.source->identify(take(&Both::source, "source"));
+  options_.destination->identify(take(&Both::destination, "destination"));
 }
 
 void MoveDriver::act_on(const migrate::SweepBoth&) {

@@ -103,13 +103,14 @@ void NodeLinks::take_facts(NodeId node, Result<backend::StoreFacts> facts) {
     link.facts.error = facts.error().message;
     return;
   }
-  const bool ours = facts->mark == document_->mark;
+  const backend::StoreIdentity& identity = facts->identity;
+  const bool ours = identity.mark == document_->mark;
   link.facts = {.node = node,
                 .reachable = true,
                 .error = "",
-                .incarnation = facts->incarnation,
+                .incarnation = identity.incarnation,
                 .marked = ours,
-                .foreign_mark = ours ? "" : facts->mark,
+                .foreign_mark = ours ? "" : identity.mark,
                 .keys = facts->keys,
                 .memory_bytes = facts->memory_bytes,
                 .memory_bytes_max = facts->memory_bytes_max,
