@@ -341,7 +341,7 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
     verdict.key = heavy->key;
     verdict.text = who + ", and " + percent(heavy->load, source.load) + " of that is one token (" +
                    ring::to_string({heavy->token, heavy->token}) +
-                   (heavy->key.empty() ? "" : ", key '" + heavy->key + "'") +
+                   (heavy->key.empty() ? "" : ", key " + quoted(heavy->key)) +
                    "), which no cut can divide: cache it, or spread it over several keys";
   } else if (tries.lacked_keys || keys_left(source) == 0) {
     verdict.why = Why::kBudget;

@@ -51,8 +51,8 @@ struct Orders {
 };
 
 struct Input {
-  ring::RingSnapshot view;
-  heat::Picture picture;  // of this view's epoch
+  ring::RingSnapshot view = nullptr;
+  heat::Picture picture = {};  // of this view's epoch
   std::vector<NodeFacts> nodes = {};
   std::vector<PastMove> history = {};  // at least of the last day
   Trigger trigger = {};                // as the plan before returned it

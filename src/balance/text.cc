@@ -31,6 +31,22 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string load_text(std::uint64_t load) { return decimal(Wide{load} / 1'000, 1) + " ms/s"; }
 
+std::string quoted(std::string_view key) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = "'";
+  for (const char each : key) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte >= 0x20 && byte < 0x7F && each != '\'' && each != '\\') {
+      text += each;
+    } else {
+      text += "\\x";
+      text += kDigits[byte >> 4U];
+      text += kDigits[byte & 0xFU];
+    }
+  }
+  return text + "'";
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> kUnits{"kB", "MB", "GB", "TB", "PB"};
   if (bytes < 1'000) return std::to_string(bytes) + " B";

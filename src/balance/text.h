@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace cleave::balance {
 
@@ -14,6 +15,9 @@ std::string percent(std::uint64_t part, std::uint64_t whole);
 
 // 120'000'000 -> "120 ms/s": of server time.
 std::string load_text(std::uint64_t load);
+
+// A key between quotes, on one line whatever is in it: bytes that do not print as \xNN.
+std::string quoted(std::string_view key);
 
 // 1'234'567 -> "1.2 MB".
 std::string bytes_text(std::uint64_t bytes);

@@ -58,7 +58,7 @@ std::optional<Window> Search::run() {
   if (densest == nullptr) return std::nullopt;
   for (const auto& each : best_) {
     if (!each) continue;
-    const Wide enough = Wide{(*densest)->load} * each->cost / kMillion * limits_.few_cuts_ppm;
+    const Wide enough = Wide{(*densest)->load} * each->cost * limits_.few_cuts_ppm / kMillion;
     if (Wide{each->load} * (*densest)->cost >= enough) return each;
   }
   return *densest;

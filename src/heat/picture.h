@@ -96,14 +96,14 @@ struct Refused {
 };
 
 struct Picture {
-  Epoch epoch;                    // of the view
-  nanoseconds observed{0};        // how long the ledger has been watching
-  std::vector<RangeLoad> ranges;  // each entry of the view, in token order
-  std::vector<TokenLoad> tokens;  // sorted by token
-  std::vector<NodeLoad> nodes;    // sorted by id; each node of the document
-  std::vector<KeyLoad> keys;      // heaviest first
-  std::vector<Source> sources;    // sorted
-  Refused refused;
+  Epoch epoch = {};                    // of the view
+  nanoseconds observed{0};             // how long the ledger has been watching
+  std::vector<RangeLoad> ranges = {};  // each entry of the view, in token order
+  std::vector<TokenLoad> tokens = {};  // sorted by token
+  std::vector<NodeLoad> nodes = {};    // sorted by id; each node of the document
+  std::vector<KeyLoad> keys = {};      // heaviest first
+  std::vector<Source> sources = {};    // sorted
+  Refused refused = {};
 
   friend bool operator==(const Picture&, const Picture&) = default;
 };

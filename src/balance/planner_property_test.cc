@@ -1,0 +1,220 @@
+// Laws of the planner, each over random worlds (test_input.h).
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "balance/board.h"
+#include "balance/calm.h"
+#include "balance/planner.h"
+#include "balance/test_input.h"
+#include "ring/diff.h"
+
+namespace cleave::balance {
+namespace {
+
+constexpr std::uint64_t kCases = 1'500;
+
+bool by_load(Cause cause) {
+  return cause == Cause::kHot || cause == Cause::kUrgent || cause == Cause::kSlow;
+}
+
+std::string about(std::uint64_t seed, const PlannedMove& move) {
+  return "seed " + std::to_string(seed) + ": " + move.reason;
+}
+
+TEST(PlannerLaw, EveryMoveCanBegin) {
+  std::size_t moves = 0;
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const Input input = random_input(seed);
+    ring::Document document = input.view->document();
+    for (const PlannedMove& move : plan(input).moves) {
+      ASSERT_EQ(ring::normalised(move.ranges), move.ranges) << about(seed, move);
+      ASSERT_FALSE(move.reason.empty());
+      // Checks: owned by the source, not in flight, not touched by another planned move.
+      const auto begun = ring::begin_move(
+          document, {move.ranges, move.source, move.destination, move.reason, input.now});
+      ASSERT_TRUE(begun) << about(seed, move) << ": " << begun.error().message;
+      document = *begun;
+      ++moves;
+    }
+  }
+  EXPECT_GT(moves, kCases / 3);  // the worlds are such that there is something to do
+}
+
+TEST(PlannerLaw, NoMoveByLoadPutsItsTwoNodesInTheOtherOrder) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const Input input = random_input(seed);
+    Board board(input);
+    for (const PlannedMove& move : plan(input).moves) {
+      const BoardNode source = board.node(move.source);
+      const BoardNode destination = board.node(move.destination);
+      if (by_load(move.cause)) {
+        ASSERT_EQ(move.source_before - move.source_after, move.load) << about(seed, move);
+        ASSERT_EQ(move.destination_after - move.destination_before, move.load);
+        ASSERT_GE(level_ppm(move.source_after, source.fair) + 1,
+                  level_ppm(move.destination_after, destination.fair))
+            << about(seed, move);
+      }
+      board.apply(move);
+    }
+  }
+}
+
+TEST(PlannerLaw, NoMoveTouchesANodeThatMustNotTakePart) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const Input input = random_input(seed);
+    std::map<NodeId, std::uint32_t> out;
+    std::map<NodeId, std::uint32_t> in;
+    for (const ring::Move& move : input.view->document().moves) {
+      ++out[move.source];
+      ++in[move.destination];
+    }
+    for (const PlannedMove& move : plan(input).moves) {
+      for (const NodeFacts& facts : input.nodes) {
+        if (facts.id != move.source && facts.id != move.destination) continue;
+        ASSERT_TRUE(facts.healthy && !facts.unattributed_writes && facts.vetoes.empty())
+            << about(seed, move);
+        ASSERT_FALSE(facts.joining && facts.id == move.destination) << about(seed, move);
+      }
+      ASSERT_LE(++out[move.source], input.constants.moves_out_max) << about(seed, move);
+      ASSERT_LE(++in[move.destination], input.constants.moves_in_max) << about(seed, move);
+      ASSERT_EQ(ring::find_node(input.view->document(), move.destination)->state,
+                ring::NodeState::kActive);
+    }
+  }
+}
+
+TEST(PlannerLaw, MovesByLoadStayWithinTheBudgets) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const Input input = random_input(seed);
+    const Calm calm(input);
+    std::uint64_t all = 0;
+    for (const NodeFacts& each : input.nodes) all += each.keys;
+    std::uint64_t keys = 0;
+    for (const PlannedMove& move : plan(input).moves) {
+      if (!by_load(move.cause)) continue;
+      keys += move.keys;
+      const ring::RangeSet stays =
+          ring::normalised({calm.dwelling().begin(), calm.dwelling().end()});
+      ASSERT_FALSE(ring::overlap(move.ranges, stays)) << about(seed, move);
+      ASSERT_FALSE(ring::overlap(move.ranges, calm.left(move.destination))) << about(seed, move);
+      const auto target = std::ranges::find(input.nodes, move.destination, &NodeFacts::id);
+      if (target->memory_bytes_max > 0) {
+        ASSERT_LE(target->memory_bytes + move.bytes, target->memory_bytes_max) << about(seed, move);
+      }
+    }
+    ASSERT_LE(keys, std::max<std::uint64_t>(all / 100, input.constants.plan_keys_min))
+        << "seed " << seed;
+  }
+}
+
+TEST(PlannerLaw, TheOrderOfTheListsDoesNotMatterAndEqualInputGivesAnEqualPlan) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const Input input = random_input(seed);
+    Input mixed = input;
+    std::ranges::reverse(mixed.nodes);
+    std::ranges::reverse(mixed.history);
+    Rng rng(seed);
+    for (std::size_t left = mixed.history.size(); left > 1; --left) {
+      std::swap(mixed.history[left - 1], mixed.history[rng.below(left)]);
+    }
+    for (NodeFacts& each : mixed.nodes) std::ranges::reverse(each.vetoes);
+    const Plan expected = plan(input);
+    ASSERT_EQ(plan(mixed), expected) << "seed " << seed;
+    ASSERT_EQ(plan(input), expected) << "seed " << seed;
+  }
+}
+
+TEST(PlannerLaw, MergesNeverChangeAnOwner) {
+  std::size_t merges = 0;
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    Input input = random_input(seed);
+    input.picture.observed = seconds{3'600};
+    for (heat::RangeLoad& each : input.picture.ranges) each.load.peak /= 64;
+    for (const ring::TokenRange& range : plan(input).merges) {
+      const auto merged = ring::merge_cuts(input.view->document(), range, input.now);
+      ASSERT_TRUE(merged) << "seed " << seed << ": " << merged.error().message;
+      ASSERT_LT(merged->cuts.size(), input.view->document().cuts.size());
+      ASSERT_TRUE(ring::diff(*input.view, *test_view(*merged)).empty()) << "seed " << seed;
+      ++merges;
+    }
+  }
+  EXPECT_GT(merges, kCases / 20);
+}
+
+TEST(PlannerLaw, AFrozenPoolAndOneWithoutHeatMoveNothing) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    Input input = random_input(seed);
+    ring::Document document = input.view->document();
+    document.frozen = true;
+    Input frozen = input;
+    frozen.view = test_view(document);
+    const Plan still = plan(frozen);
+    ASSERT_TRUE(still.moves.empty() && still.merges.empty()) << "seed " << seed;
+    ASSERT_FALSE(still.verdicts.empty());
+    input.picture.sources.clear();
+    for (const PlannedMove& move : plan(input).moves) {
+      ASSERT_FALSE(by_load(move.cause)) << about(seed, move);
+    }
+  }
+}
+
+// The load does not change; planned moves are done at once and time passes: it ends, and no piece
+// ever goes back.
+TEST(PlannerLaw, WithSteadyLoadItComesToRest) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    Input input = random_input(seed);
+    input.orders = {};
+    ring::Document document = input.view->document();
+    document.moves.clear();
+    input.view = test_view(document);
+    Rng rng(seed);
+    input.picture = random_picture(rng, *input.view);
+    int quiet = 0;
+    for (int tick = 0; tick < 200 && quiet < 6; ++tick) {
+      const Plan next = plan(input);
+      quiet = next.moves.empty() ? quiet + 1 : 0;
+      input.trigger = next.trigger;
+      input.now = UnixMillis{input.now.value() + 61'000};  // so that nothing waits for time
+      const heat::Picture before = input.picture;
+      Board board(input);
+      for (const PlannedMove& move : next.moves) {
+        const auto begun = ring::begin_move(
+            document, {move.ranges, move.source, move.destination, move.reason, input.now});
+        ASSERT_TRUE(begun) << about(seed, move);
+        const MoveId id{begun->epoch.value()};
+        const auto fenced = ring::fence_move(*begun, id, begun->epoch);
+        const auto committed = ring::commit_move(*fenced, id, fenced->epoch, input.now);
+        document = *ring::finish_move(*committed, id, committed->epoch);
+        input.history.push_back({.ranges = move.ranges,
+                                 .source = move.source,
+                                 .destination = move.destination,
+                                 .ended = input.now,
+                                 .ordered = ordered(move.cause),
+                                 .keys = move.keys,
+                                 .predicted_gain = move.load});
+      }
+      if (next.moves.empty()) continue;
+      // The same load, told of the new ring.
+      input.view = test_view(document);
+      heat::Picture picture{.epoch = input.view->epoch(), .observed = before.observed};
+      picture.tokens = before.tokens;
+      picture.sources = before.sources;
+      std::map<NodeId, heat::NodeLoad> nodes;
+      for (const ring::Node& node : document.nodes) nodes[node.id].node = node.id;
+      for (const ring::Entry& entry : input.view->entries()) {
+        const std::uint64_t load = board.load_in(entry.range);
+        heat::RangeLoad range{.range = entry.range, .node = entry.node};
+        range.load = {.tick = load, .mean = load, .slow = load, .peak = load};
+        nodes[entry.node].load += range.load;
+        picture.ranges.push_back(range);
+      }
+      for (const auto& [id, node] : nodes) picture.nodes.push_back(node);
+      input.picture = picture;
+    }
+    ASSERT_GE(quiet, 6) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cleave::balance
