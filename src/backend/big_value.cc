@@ -53,9 +53,10 @@ class Copying : public std::enable_shared_from_this<Copying> {
       reader_ = reader_of(replies[0].text);
       if (replies[0].text == "none") return remove();
       if (reader_ == nullptr) {
-        return answer({.bytes = 0, .unmovable = "a value of type " + replies[0].text + " with " +
-                                                std::to_string(item_.bytes) +
-                                                " bytes cannot be copied in pieces"});
+        return answer({.bytes = 0,
+                       .unmovable = "a value of type " + replies[0].text + " with " +
+                                    std::to_string(item_.bytes) +
+                                    " bytes cannot be copied in pieces"});
       }
       take_expiry(replies[1].integer, replies[2]);
       clear_hidden();
@@ -66,7 +67,8 @@ class Copying : public std::enable_shared_from_this<Copying> {
   using Then = std::function<void(Replies)>;
 
   void ask(RedisStore& store, const Commands& commands, Then then) {
-    store.run(commands, [self = shared_from_this(), then = std::move(then)](Result<Replies> replies) {
+    store.run(commands, [self = shared_from_this(),
+                         then = std::move(then)](Result<Replies> replies) {
       if (self->alive_.expired()) return;
       if (!replies) return self->done_(std::unexpected(replies.error()));
       for (const wire::Reply& reply : *replies) {
@@ -145,7 +147,8 @@ class Copying : public std::enable_shared_from_this<Copying> {
     const std::string at = std::to_string(expires_at_ms_);
     if (expires_at_ms_ > 0) commands.add({"PEXPIREAT", hidden_, at});
     commands.add({"RENAME", hidden_, item_.key});
-    ask(destination_, commands, [this](const Replies&) { answer({.bytes = bytes_, .unmovable = ""}); });
+    ask(destination_, commands,
+        [this](const Replies&) { answer({.bytes = bytes_, .unmovable = ""}); });
   }
 
   void answer(BigCopy copy) { done_(std::move(copy)); }

@@ -22,6 +22,7 @@ namespace cleave::backend {
 // Hidden keys of copies under way.
 inline constexpr std::string_view kMovePrefix = "cleave:{move}";
 
+// What became of one big value.
 struct BigCopy {
   std::uint64_t bytes = 0;  // written
   std::string unmovable;    // not empty: it stays where it is, for this reason

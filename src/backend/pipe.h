@@ -30,6 +30,7 @@
 
 namespace cleave::backend {
 
+// What is known of a command that has no reply.
 enum class Outcome : std::uint8_t {
   kNotSent,  // none of its bytes left; it is finished
   kUnknown,  // it may have run or may run later; on_finished will follow
@@ -69,11 +70,13 @@ struct Identity {
   std::string version;
 };
 
+// How to log in at a server.
 struct Credentials {
   std::string user;      // empty: the default user
   std::string password;  // empty: no AUTH
 };
 
+// Counters since the pipe was made.
 struct PipeStats {
   std::uint64_t sent = 0;
   std::uint64_t replies = 0;

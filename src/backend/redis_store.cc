@@ -118,8 +118,8 @@ void add_write(Commands& commands, const Item& item) {
     return;
   }
   const std::string expires = std::to_string(item.expires_at_ms);
-  std::vector<std::string_view> args{"RESTORE", item.key, expires, item.payload, "REPLACE",
-                                     "ABSTTL"};
+  std::vector<std::string_view> args{"RESTORE",    item.key,  expires,
+                                     item.payload, "REPLACE", "ABSTTL"};
   if (!item.age.empty()) {
     args.emplace_back(item.age_option);
     args.emplace_back(item.age);
@@ -220,22 +220,22 @@ void RedisStore::read_values(std::vector<Item> items, Done<std::vector<Item>> do
     }
   }
   if (commands.empty()) return done(std::move(items));
-  run(commands, [this, items = std::move(items),
-                 done = std::move(done)](Result<Replies> replies) mutable {
-    if (!replies) return done(std::unexpected(replies.error()));
-    std::size_t next = 0;
-    for (Item& item : items) {
-      if (item.kind != Item::Kind::kValue) continue;
-      if (has_expire_time_) {
-        take_value(item, (*replies)[next], (*replies)[next + 1]);
-        next += 2;
-      } else {
-        take_value_62(item, (*replies)[next + 4]);
-        next += 5;
-      }
-    }
-    done(std::move(items));
-  });
+  run(commands,
+      [this, items = std::move(items), done = std::move(done)](Result<Replies> replies) mutable {
+        if (!replies) return done(std::unexpected(replies.error()));
+        std::size_t next = 0;
+        for (Item& item : items) {
+          if (item.kind != Item::Kind::kValue) continue;
+          if (has_expire_time_) {
+            take_value(item, (*replies)[next], (*replies)[next + 1]);
+            next += 2;
+          } else {
+            take_value_62(item, (*replies)[next + 4]);
+            next += 5;
+          }
+        }
+        done(std::move(items));
+      });
 }
 
 void RedisStore::write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) {

@@ -48,7 +48,7 @@ class RedisStore final : public Store {
 
   net::Loop& loop_;
   Limits limits_;
-  bool frequency_ = false;      // the server evicts by frequency: OBJECT FREQ, not IDLETIME
+  bool frequency_ = false;       // the server evicts by frequency: OBJECT FREQ, not IDLETIME
   bool has_expire_time_ = true;  // PEXPIRETIME (7.0); else MULTI; DUMP; PTTL; TIME; EXEC
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Pipe pipe_;

@@ -19,20 +19,20 @@ namespace cleave::backend {
 struct StoreIdentity {
   Incarnation incarnation;
   bool primary = false;
-  std::uint32_t replicas = 0;          // connected ones
-  std::string mark;                    // ownership marker; empty: none
-  std::int64_t clock_ms = 0;           // TIME, corrected by half the round trip
+  std::uint32_t replicas = 0;  // connected ones
+  std::string mark;            // ownership marker; empty: none
+  std::int64_t clock_ms = 0;   // TIME, corrected by half the round trip
 };
 
 // And how it is.
 struct StoreFacts {
   StoreIdentity identity;
-  std::uint64_t keys = 0;              // without the marker
+  std::uint64_t keys = 0;  // without the marker
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit
   std::uint64_t commands = 0;          // processed since its start
   std::string version;
-  std::string command_stats;           // INFO commandstats, as text
+  std::string command_stats;  // INFO commandstats, as text
 };
 
 // One page of a listing. An empty `next` means that it was the last.
@@ -86,7 +86,8 @@ class Store {
   virtual void remove(std::vector<std::string> keys, Done<void> done) = 0;
   // How many replicas have everything that was written before.
   virtual void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) = 0;
-  // Writes the ownership marker iff there is none. Errors: kConflict, with the marker that is there.
+  // Writes the ownership marker iff there is none. Errors: kConflict, with the marker that is
+  // there.
   virtual void mark(const std::string& value, Done<void> done) = 0;
   // Commands sent through this store that are not finished (protocol rule 6).
   virtual std::size_t unfinished() const = 0;

@@ -2,9 +2,7 @@
 
 namespace cleave {
 
-Instant SystemClock::now() const {
-  return std::chrono::steady_clock::now().time_since_epoch();
-}
+Instant SystemClock::now() const { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 UnixMillis SystemClock::wall_now() const {
   const auto since = std::chrono::system_clock::now().time_since_epoch();

@@ -19,38 +19,38 @@ struct Limits {
   std::size_t key_bytes_max = 65'536;                       // a longer key is refused, not hashed
 
   // ---- proxy: clients -----------------------------------------------------------------------
-  std::size_t clients_max = 10'000;                          // accepted at once, a process
-  std::size_t client_pending_max = 16'384;                   // requests of one client under way
-  std::size_t client_unsent_bytes_max = std::size_t{8} << 20U;   // stop reading from it above this
+  std::size_t clients_max = 10'000;                             // accepted at once, a process
+  std::size_t client_pending_max = 16'384;                      // requests of one client under way
+  std::size_t client_unsent_bytes_max = std::size_t{8} << 20U;  // stop reading from it above this
   std::size_t client_unsent_bytes_hard = std::size_t{64} << 20U;  // close it above this
-  milliseconds client_stalled_max{60'000};                   // above the soft bound for so long: close
+  milliseconds client_stalled_max{60'000};  // above the soft bound for so long: close
 
   // ---- backend: one pipe --------------------------------------------------------------------
   std::size_t pipe_unsent_bytes_max = std::size_t{64} << 20U;
   std::size_t pipe_pending_max = 262'144;
   milliseconds connect_timeout{1'000};
-  milliseconds request_timeout{2'000};      // one request; its place in the pipe becomes a tombstone
-  milliseconds pipe_stuck_max{10'000};      // the head older than this: close and reconnect
-  milliseconds reconnect_first{20};         // then doubles, with jitter
+  milliseconds request_timeout{2'000};  // one request; its place in the pipe becomes a tombstone
+  milliseconds pipe_stuck_max{10'000};  // the head older than this: close and reconnect
+  milliseconds reconnect_first{20};     // then doubles, with jitter
   milliseconds reconnect_max{1'000};
-  milliseconds probe_interval{250};         // the one prober of a node
-  std::uint32_t probe_failures_max = 3;     // in a row: the node is down
+  milliseconds probe_interval{250};      // the one prober of a node
+  std::uint32_t probe_failures_max = 3;  // in a row: the node is down
 
   // ---- moves --------------------------------------------------------------------------------
-  milliseconds fence_hold_max{200};          // a router holds a range no longer (rule 11)
-  std::size_t held_requests_max = 65'536;    // a worker; more are refused, the fence stays
+  milliseconds fence_hold_max{200};        // a router holds a range no longer (rule 11)
+  std::size_t held_requests_max = 65'536;  // a worker; more are refused, the fence stays
   std::size_t held_bytes_max = std::size_t{64} << 20U;
-  std::size_t dirty_keys_max = 262'144;      // a router and move; more: the whole range is marked
-  std::size_t copy_batch_keys = 64;          // keys of one pipelined batch
+  std::size_t dirty_keys_max = 262'144;  // a router and move; more: the whole range is marked
+  std::size_t copy_batch_keys = 64;      // keys of one pipelined batch
   std::size_t copy_batch_bytes = std::size_t{1} << 20U;
   std::size_t copy_bytes_per_second = std::size_t{25} << 20U;  // 0 = unthrottled
-  std::size_t scan_count = 1'000;            // SCAN ... COUNT
+  std::size_t scan_count = 1'000;                              // SCAN ... COUNT
   std::size_t driver_keys_max = std::size_t{1} << 20U;         // keys the driver remembers at once
   std::size_t big_value_bytes = std::size_t{8} << 20U;         // above: in chunks
   std::size_t value_bytes_max = std::size_t{512} << 20U;       // above: stays, with a reason
-  milliseconds clock_skew_max{50};           // between two servers, for TTLs
-  std::uint32_t dirty_rounds_max = 64;       // then the move gives up
-  std::size_t dirty_small_keys = 64;         // few enough to fence
+  milliseconds clock_skew_max{50};                             // between two servers, for TTLs
+  std::uint32_t dirty_rounds_max = 64;                         // then the move gives up
+  std::size_t dirty_small_keys = 64;                           // few enough to fence
 };
 
 }  // namespace cleave

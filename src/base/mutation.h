@@ -8,24 +8,24 @@
 namespace cleave {
 
 struct Mutations {
-  bool no_purge = false;            // 13: leftovers at the destination stay
-  bool no_sweep = false;            // 7, 12: connections of removed sessions stay
-  bool no_copying_ack = false;      // 14: scan before the routers note writes
-  bool no_fence_wait = false;       // 11: acknowledge with commands of the range under way
-  bool hold_writes_only = false;    // 9: reads pass a fence
-  bool mark_at_send = false;        // 10: note a write when it is sent, not when it finishes
-  bool mark_after_reply = false;    // 10: note a write after its reply went to the client
-  bool take_forgets = false;        // 10: a batch is gone once handed over, though the reply is lost
-  bool any_phase_epoch = false;     // 4: acknowledgements and takes of another phase count
-  bool leave_fence_alone = false;   // 11: a held router goes on by its own decision
-  bool commit_without_acks = false;  // 20: commit whatever the members say
-  bool commit_without_cas = false;  // 20: overwrite whatever epoch is there
-  bool lost_is_finished = false;    // 6: a broken connection counts as finished commands
-  bool no_own_kill = false;         // 8: the driver reconnects without killing its old connection
-  bool no_gate_read = false;        // 5: a connection is used without the linearizable read
+  bool no_purge = false;              // 13: leftovers at the destination stay
+  bool no_sweep = false;              // 7, 12: connections of removed sessions stay
+  bool no_copying_ack = false;        // 14: scan before the routers note writes
+  bool no_fence_wait = false;         // 11: acknowledge with commands of the range under way
+  bool hold_writes_only = false;      // 9: reads pass a fence
+  bool mark_at_send = false;          // 10: note a write when it is sent, not when it finishes
+  bool mark_after_reply = false;      // 10: note a write after its reply went to the client
+  bool take_forgets = false;          // 10: a batch is gone once handed over, its reply lost or not
+  bool any_phase_epoch = false;       // 4: acknowledgements and takes of another phase count
+  bool leave_fence_alone = false;     // 11: a held router goes on by its own decision
+  bool commit_without_acks = false;   // 20: commit whatever the members say
+  bool commit_without_cas = false;    // 20: overwrite whatever epoch is there
+  bool lost_is_finished = false;      // 6: a broken connection counts as finished commands
+  bool no_own_kill = false;           // 8: the driver reconnects without killing its old connection
+  bool no_gate_read = false;          // 5: a connection is used without the linearizable read
   bool no_incarnation_check = false;  // 19: a failover in mid-move goes unseen
-  bool no_last_copy = false;        // 18: the last dirty set is not copied
-  bool no_marker_check = false;     // 12: servers without this pool's marker are purged too
+  bool no_last_copy = false;          // 18: the last dirty set is not copied
+  bool no_marker_check = false;       // 12: servers without this pool's marker are purged too
 };
 
 }  // namespace cleave

@@ -37,8 +37,7 @@ std::uint64_t total_of(const heat::Picture& picture) {
 std::uint64_t gain(std::uint64_t before, std::uint64_t total_before, std::uint64_t now,
                    std::uint64_t total_now) {
   if (total_before == 0) return 0;
-  const auto share_then = static_cast<std::uint64_t>(
-      Wide{before} * total_now / total_before);
+  const auto share_then = static_cast<std::uint64_t>(Wide{before} * total_now / total_before);
   return share_then > now ? share_then - now : 0;
 }
 
@@ -190,9 +189,8 @@ void Balancer::merge(const ring::TokenRange& range) {
 }
 
 void Balancer::move_ended(const MoveRecord& record) {
-  const auto found = std::ranges::find_if(underway_, [&](const Underway& other) {
-    return same_move(other.planned, record.move);
-  });
+  const auto found = std::ranges::find_if(
+      underway_, [&](const Underway& other) { return same_move(other.planned, record.move); });
   balance::PastMove past{.ranges = record.move.ranges,
                          .source = record.move.source,
                          .destination = record.move.destination,
@@ -211,15 +209,16 @@ void Balancer::move_ended(const MoveRecord& record) {
 // A minute later the 30 s mean has forgotten the time before the move.
 void Balancer::measure_gain(std::size_t past, Underway underway) {
   const UnixMillis ended = history_[past].ended;
-  options_.loop.after(kGainAfter, guarded(alive_, [this, ended, underway] {
-    if (picture_ == nullptr) return;
-    const auto found = std::ranges::find_if(history_, [&](const balance::PastMove& one) {
-      return one.ended == ended && one.source == underway.planned.source;
-    });
-    if (found == history_.end()) return;
-    found->real_gain = gain(underway.planned.source_before, underway.total_before,
-                            load_of(*picture_, underway.planned.source), total_of(*picture_));
-  }));
+  options_.loop.after(
+      kGainAfter, guarded(alive_, [this, ended, underway] {
+        if (picture_ == nullptr) return;
+        const auto found = std::ranges::find_if(history_, [&](const balance::PastMove& one) {
+          return one.ended == ended && one.source == underway.planned.source;
+        });
+        if (found == history_.end()) return;
+        found->real_gain = gain(underway.planned.source_before, underway.total_before,
+                                load_of(*picture_, underway.planned.source), total_of(*picture_));
+      }));
 }
 
 // Why nothing happens is told when it begins to be so, not at each tick.

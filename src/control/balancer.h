@@ -79,7 +79,7 @@ class Balancer {
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;
   std::vector<Underway> underway_;
-  std::vector<balance::PastMove> history_;  // oldest first, of the last day
+  std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   std::uint64_t ticks_ = 0;
   std::shared_ptr<void> alive_ = std::make_shared<int>();

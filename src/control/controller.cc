@@ -23,8 +23,9 @@ void keep_newest(std::deque<T>& kept, T value) {
 
 Controller::Impl::Impl(Options given)
     : options(std::move(given)),
-      writer(options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
-             options.mutations),
+      writer(
+          options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
+          options.mutations),
       membership(options.loop, writer,
                  {.session = options.session,
                   .creation = options.creation,
@@ -107,8 +108,8 @@ void Controller::Impl::poll_nodes() {
   if (links == nullptr || stopping) return;
   links->poll([] {});
   options.loop.after(kPollInterval, guarded(alive, [this, term = leadership.leader().term] {
-    if (leadership.leader().term == term) poll_nodes();
-  }));
+                       if (leadership.leader().term == term) poll_nodes();
+                     }));
 }
 
 void Controller::Impl::move_ended(const MoveRecord& record) {
@@ -165,9 +166,8 @@ void Controller::Impl::stop(std::function<void()> stopped) {
 void Controller::Impl::wind_down(std::function<void()> stopped, Instant deadline) {
   const bool moving = board != nullptr && !board->idle();
   if (!moving || options.loop.now() > deadline) return leave(std::move(stopped));
-  options.loop.after(milliseconds{20}, guarded(alive, [this, stopped, deadline] {
-    wind_down(stopped, deadline);
-  }));
+  options.loop.after(milliseconds{20},
+                     guarded(alive, [this, stopped, deadline] { wind_down(stopped, deadline); }));
 }
 
 void Controller::Impl::leave(std::function<void()> stopped) {

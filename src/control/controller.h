@@ -35,8 +35,8 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     net::Loop& loop;
     coord::Register& store;
     peer::Directory& directory;
-    SessionId session;              // never used before
-    ring::Creation creation;        // seeds the document where there is none
+    SessionId session;        // never used before
+    ring::Creation creation;  // seeds the document where there is none
     backend::Credentials credentials;
     Limits limits;
     std::uint64_t seed = 0;

@@ -45,11 +45,11 @@ class Controller::Impl {
   DocumentWriter writer;
   Membership membership;
   Leadership leadership;
-  std::unique_ptr<NodeLinks> links;     // while we lead
-  std::unique_ptr<MoveBoard> board;     // while we lead
-  std::unique_ptr<Balancer> balancer;   // while we lead
-  std::deque<MoveRecord> ended;         // newest first
-  std::deque<Decision> decisions;       // newest first
+  std::unique_ptr<NodeLinks> links;    // while we lead
+  std::unique_ptr<MoveBoard> board;    // while we lead
+  std::unique_ptr<Balancer> balancer;  // while we lead
+  std::deque<MoveRecord> ended;        // newest first
+  std::deque<Decision> decisions;      // newest first
   bool stopping = false;
   std::shared_ptr<void> alive = std::make_shared<int>();
 

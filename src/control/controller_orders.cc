@@ -30,19 +30,18 @@ Error Controller::Impl::not_leading() const {
 
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
                              Operator::Done<void> done) {
-  writer.edit(std::move(edit), guarded(alive, [this, kind = std::move(kind),
-                                               subject = std::move(subject),
-                                               done = std::move(done)](
-                                                  Result<SharedDocument> document) {
-    if (!document) return done(std::unexpected(document.error()));
-    decide({.at = options.loop.wall_now(),
-            .kind = kind,
-            .subject = subject,
-            .reason = "ordered",
-            .predicted = "",
-            .real = ""});
-    done({});
-  }));
+  writer.edit(std::move(edit),
+              guarded(alive, [this, kind = std::move(kind), subject = std::move(subject),
+                              done = std::move(done)](Result<SharedDocument> document) {
+                if (!document) return done(std::unexpected(document.error()));
+                decide({.at = options.loop.wall_now(),
+                        .kind = kind,
+                        .subject = subject,
+                        .reason = "ordered",
+                        .predicted = "",
+                        .real = ""});
+                done({});
+              }));
 }
 
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
@@ -57,8 +56,8 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
 }
 
 void Controller::Impl::undo(MoveId id, Operator::Done<MoveId> done) {
-  const auto record = std::ranges::find_if(
-      ended, [&](const MoveRecord& held) { return held.move.id == id; });
+  const auto record =
+      std::ranges::find_if(ended, [&](const MoveRecord& held) { return held.move.id == id; });
   if (record == ended.end() || record->end != MoveEnd::kCommitted) {
     return answer<MoveId>(options.loop, done,
                           fail(Code::kNotFound, "no committed move of that id is remembered"));
@@ -93,7 +92,8 @@ void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
   const std::string name = node.name;
   const UnixMillis now = options.loop.wall_now();
   order([node, now](const ring::Document& document) { return ring::add_node(document, node, now); },
-        "node", "add " + name, [this, name, done = std::move(done)](Result<void> added) {
+        "node", "add " + name,
+        [this, name, done = std::move(done)](Result<void> added) {
           if (!added) return done(std::unexpected(added.error()));
           const ring::Node* found = ring::find_node(*writer.newest(), name);
           if (found == nullptr) return done(fail(Code::kConflict, "the node is gone again"));

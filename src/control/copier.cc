@@ -52,9 +52,9 @@ void Copier::go_on() {
       if (timer_open_) return;
       timer_open_ = true;
       loop_.after(wait, guarded(alive_, [this] {
-        timer_open_ = false;
-        go_on();
-      }));
+                    timer_open_ = false;
+                    go_on();
+                  }));
       return;
     }
     Batch batch = std::move(waiting_.front());
@@ -65,12 +65,12 @@ void Copier::go_on() {
 
 void Copier::start(Batch batch) {
   ++open_;
-  source_.read(std::move(batch.keys), guarded(alive_, [this, job = batch.job](
-                                                  Result<std::vector<backend::Item>> items) {
-    if (broken_) return;
-    if (!items) return break_off(items.error());
-    write(job, std::move(*items));
-  }));
+  source_.read(std::move(batch.keys),
+               guarded(alive_, [this, job = batch.job](Result<std::vector<backend::Item>> items) {
+                 if (broken_) return;
+                 if (!items) return break_off(items.error());
+                 write(job, std::move(*items));
+               }));
 }
 
 void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items) {
@@ -96,8 +96,8 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
   job->copied.bytes += bytes;
   throttle_.spend(bytes, loop_.now());
   destination_.write(std::move(small), guarded(alive_, [this, job](auto result) {
-    if (!broken_) written(job, std::move(result));
-  }));
+                       if (!broken_) written(job, std::move(result));
+                     }));
   if (idle && !big_.empty()) copy_next_big();
 }
 

@@ -29,13 +29,12 @@ class OpenGate final : public backend::Gate {
 class Copying : public testing::Test {
  protected:
   std::unique_ptr<backend::RedisStore> connect(const backend::RedisServer& server) {
-    return std::make_unique<backend::RedisStore>(
-        *loop_, gate_, Rng{1},
-        backend::Pipe::Options{.address = server.address(),
-                               .credentials = {},
-                               .limits = limits_,
-                               .on_state = [](bool) {},
-                               .mutations = {}});
+    return std::make_unique<backend::RedisStore>(*loop_, gate_, Rng{1},
+                                                 backend::Pipe::Options{.address = server.address(),
+                                                                        .credentials = {},
+                                                                        .limits = limits_,
+                                                                        .on_state = [](bool) {},
+                                                                        .mutations = {}});
   }
 
   backend::StoreFacts facts(backend::Store& store) {
@@ -60,7 +59,8 @@ class Copying : public testing::Test {
 
   // The same value at both ends, by the servers' own digest.
   void expect_same(const std::string& key) {
-    EXPECT_EQ(a_.ask({"DEBUG", "DIGEST-VALUE", key}), b_.ask({"DEBUG", "DIGEST-VALUE", key})) << key;
+    EXPECT_EQ(a_.ask({"DEBUG", "DIGEST-VALUE", key}), b_.ask({"DEBUG", "DIGEST-VALUE", key}))
+        << key;
     EXPECT_EQ(b_.ask({"EXISTS", key}), "1") << key;
   }
 
@@ -183,8 +183,9 @@ TEST_F(Copying, AListingHasEveryKeyOnce) {
   std::optional<std::string> next = "";
   while (next) {
     std::optional<backend::Page> page;
-    from_->list(*next, [](std::string_view key) { return !key.ends_with('7'); },
-                [&](Result<backend::Page> result) { page = *result; });
+    from_->list(
+        *next, [](std::string_view key) { return !key.ends_with('7'); },
+        [&](Result<backend::Page> result) { page = *result; });
     run_until(*loop_, [&] { return page.has_value(); });
     seen.insert(page->keys.begin(), page->keys.end());
     if (page->next.empty()) break;

@@ -73,12 +73,13 @@ void DocumentWriter::note(SharedDocument document) {
 void DocumentWriter::create(ring::Document first, Done done) {
   std::string text = ring::to_text(first);
   auto shared = std::make_shared<const ring::Document>(std::move(first));
-  store_.compare_and_set(Epoch{}, std::move(text),
-                         guarded(alive_, [this, shared, done = std::move(done)](Result<Epoch> epoch) {
-                           if (!epoch) return done(std::unexpected(epoch.error()));
-                           note(shared);
-                           done(shared);
-                         }));
+  store_.compare_and_set(
+      Epoch{}, std::move(text),
+      guarded(alive_, [this, shared, done = std::move(done)](Result<Epoch> epoch) {
+        if (!epoch) return done(std::unexpected(epoch.error()));
+        note(shared);
+        done(shared);
+      }));
 }
 
 void DocumentWriter::edit(Edit edit, Done done) {
@@ -108,10 +109,10 @@ void DocumentWriter::apply(const ring::Document& document) {
 void DocumentWriter::write(Epoch expected, ring::Document document) {
   std::string text = ring::to_text(document);
   auto shared = std::make_shared<const ring::Document>(std::move(document));
-  store_.compare_and_set(
-      expected, text, guarded(alive_, [this, shared, text](Result<Epoch> result) {
-        written(std::move(result), shared, text);
-      }));
+  store_.compare_and_set(expected, text,
+                         guarded(alive_, [this, shared, text](Result<Epoch> result) {
+                           written(std::move(result), shared, text);
+                         }));
 }
 
 void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std::string text) {

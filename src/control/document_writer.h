@@ -82,7 +82,7 @@ class DocumentWriter {
   std::vector<Done> readers_;       // of the read under way
   std::vector<Done> next_readers_;  // of the one after it
   bool editing_ = false;
-  std::deque<Wanted> edits_;        // the first is under way while `editing_`
+  std::deque<Wanted> edits_;  // the first is under way while `editing_`
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

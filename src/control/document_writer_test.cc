@@ -95,10 +95,12 @@ TEST_F(Documents, ARefusalIsBelievedOnlyOnWhatTheRegisterHolds) {
   Side other(*loop_, store_);
   edit(other, [](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); });
   // `one` may not have heard of r1 yet; the register has.
-  const auto led = edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
+  const auto led =
+      edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
   EXPECT_TRUE(led.has_value()) << led.error().message;
   EXPECT_EQ(edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"nobody"}); })
-                .error().code,
+                .error()
+                .code,
             Code::kConflict);
 }
 
@@ -122,12 +124,13 @@ TEST_F(Documents, AMemberJoinsIsServedViewsAndHearsOfItsRemoval) {
   Side side(*loop_, store_);
   std::vector<Epoch> views;
   std::optional<Error> removed;
-  Membership member(*loop_, side.writer,
-                    {.session = SessionId{"r1"},
-                     .creation = three_nodes(),
-                     .publish = [&](const ring::RingSnapshot& view) { views.push_back(view->epoch()); },
-                     .removed = [&](const Error& why) { removed = why; },
-                     .log = [](const std::string&) {}});
+  Membership member(
+      *loop_, side.writer,
+      {.session = SessionId{"r1"},
+       .creation = three_nodes(),
+       .publish = [&](const ring::RingSnapshot& view) { views.push_back(view->epoch()); },
+       .removed = [&](const Error& why) { removed = why; },
+       .log = [](const std::string&) {}});
   side.on_seen = [&](const SharedDocument& seen) { member.follow(seen); };
   bool joined = false;
   member.join([&] { joined = true; });
@@ -164,9 +167,8 @@ TEST_F(Documents, ADeadLeaderIsSucceededAndRemoved) {
   side.on_seen = [&](const SharedDocument& seen) { next.follow(seen); };
   next.start();
   next.joined();
-  run_until(*loop_, [&] {
-    return leads && !ring::has_router(*side.writer.newest(), SessionId{"dead"});
-  });
+  run_until(*loop_,
+            [&] { return leads && !ring::has_router(*side.writer.newest(), SessionId{"dead"}); });
   EXPECT_EQ(leads->session, SessionId{"r2"});
   EXPECT_EQ(leads->term, Term{2});
 }

@@ -20,11 +20,11 @@ void Leadership::stop() { stopped_ = true; }
 void Leadership::beat() {
   if (stopped_) return;
   store_.keep_alive(options_.session, options_.lease, guarded(alive_, [this](Result<void> kept) {
-    if (!kept || stopped_) return;
-    store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
-      if (alive && joined_ && !stopped_) judge(*alive);
-    }));
-  }));
+                      if (!kept || stopped_) return;
+                      store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
+                        if (alive && joined_ && !stopped_) judge(*alive);
+                      }));
+                    }));
   loop_.after(options_.lease / 3, guarded(alive_, [this] { beat(); }));
 }
 
@@ -53,8 +53,9 @@ void Leadership::take_term() {
       },
       guarded(alive_, [this](Result<SharedDocument> document) {
         writing_ = false;
-        if (document) options_.log("leads the pool in term " +
-                                   std::to_string((*document)->leader.term.value()));
+        if (document)
+          options_.log("leads the pool in term " +
+                       std::to_string((*document)->leader.term.value()));
       }));
 }
 
@@ -72,8 +73,7 @@ void Leadership::remove(const SessionId& session) {
 }
 
 void Leadership::follow(const SharedDocument& document) {
-  const bool ours = document->leader.session == options_.session &&
-                    document->leader.term != Term{};
+  const bool ours = document->leader.session == options_.session && document->leader.term != Term{};
   if (leads_ && (!ours || document->leader != leader_)) {
     leads_ = false;
     options_.lost();

@@ -15,29 +15,27 @@ Membership::Membership(net::Loop& loop, DocumentWriter& writer, Options options)
     : loop_(loop), writer_(writer), options_(std::move(options)) {}
 
 void Membership::join(std::function<void()> joined) {
-  writer_.edit(
-      [session = options_.session](const ring::Document& document) {
-        return ring::join(document, session);
-      },
-      guarded(alive_, [this, joined = std::move(joined)](Result<SharedDocument> document) {
-        if (document) {
-          publish(*document);
-          return joined();
-        }
-        if (document.error().code == Code::kNotFound) return create_then_join(joined);
-        be_removed("cannot join the ring document: " + document.error().message);
-      }));
+  writer_.edit([session = options_.session](
+                   const ring::Document& document) { return ring::join(document, session); },
+               guarded(alive_, [this, joined = std::move(joined)](Result<SharedDocument> document) {
+                 if (document) {
+                   publish(*document);
+                   return joined();
+                 }
+                 if (document.error().code == Code::kNotFound) return create_then_join(joined);
+                 be_removed("cannot join the ring document: " + document.error().message);
+               }));
 }
 
 void Membership::create_then_join(std::function<void()> joined) {
   Result<ring::Document> first = ring::create(options_.creation);
   if (!first) return be_removed("cannot create the ring: " + first.error().message);
   writer_.create(std::move(*first), guarded(alive_, [this, joined](Result<SharedDocument> created) {
-    // Somebody else may have created it meanwhile, or the coordinator is away: join finds out.
-    if (created || created.error().code == Code::kConflict) return join(joined);
-    options_.log("cannot create the ring document yet: " + created.error().message);
-    loop_.after(kRetry, guarded(alive_, [this, joined] { join(joined); }));
-  }));
+                   // Created by another meanwhile, or the coordinator is away: join finds out.
+                   if (created || created.error().code == Code::kConflict) return join(joined);
+                   options_.log("cannot create the ring document yet: " + created.error().message);
+                   loop_.after(kRetry, guarded(alive_, [this, joined] { join(joined); }));
+                 }));
 }
 
 void Membership::follow(const SharedDocument& document) {

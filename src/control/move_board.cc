@@ -39,8 +39,7 @@ MoveRecord record_of(const migrate::Migration& migration, UnixMillis ended) {
                     .fenced = microseconds{0},
                     .ended = ended};
   if (progress.fenced != Instant{0} && progress.committed != Instant{0}) {
-    record.fenced =
-        std::chrono::duration_cast<microseconds>(progress.committed - progress.fenced);
+    record.fenced = std::chrono::duration_cast<microseconds>(progress.committed - progress.fenced);
   }
   return record;
 }
@@ -68,15 +67,13 @@ void MoveBoard::tick() {
 // beginning was lost.
 void MoveBoard::resume_strays() {
   if (document_ == nullptr) return;
-  const bool beginning = std::ranges::any_of(drivers_, [](const auto& driver) {
-    return driver->migration().id() == MoveId{};
-  });
+  const bool beginning = std::ranges::any_of(
+      drivers_, [](const auto& driver) { return driver->migration().id() == MoveId{}; });
   if (beginning) return;
   const std::vector<ring::Move> moves = document_->moves;
   for (const ring::Move& move : moves) {
-    const bool driven = std::ranges::any_of(drivers_, [&](const auto& driver) {
-      return driver->migration().id() == move.id;
-    });
+    const bool driven = std::ranges::any_of(
+        drivers_, [&](const auto& driver) { return driver->migration().id() == move.id; });
     if (driven) continue;
     if (move.phase != ring::Phase::kClean) {
       options_.writer.edit(
@@ -127,8 +124,8 @@ void MoveBoard::start_what_can() {
       continue;
     }
     wanted.request.now = options_.loop.wall_now();
-    MoveDriver::Options options = driver_options(
-        wanted.request.source, wanted.request.destination, std::move(wanted.begun));
+    MoveDriver::Options options =
+        driver_options(wanted.request.source, wanted.request.destination, std::move(wanted.begun));
     launch(std::make_unique<MoveDriver>(std::move(wanted.request), std::move(options)));
   }
 }

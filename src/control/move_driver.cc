@@ -86,7 +86,7 @@ void MoveDriver::act_on(const migrate::Identify&) {
     std::optional<backend::StoreIdentity> destination;
   };
   auto both = std::make_shared<Both>();
-  const auto take = [this, both](std::optional<backend::StoreIdentity> Both::*end,
+  const auto take = [this, both](std::optional<backend::StoreIdentity> Both::* end,
                                  const char* where) {
     return guarded(alive_, [this, both, end, where](Result<backend::StoreIdentity> seen) {
       if (!seen) return fail_step(where, seen.error());
@@ -103,12 +103,14 @@ void MoveDriver::act_on(const migrate::Identify&) {
 
 void MoveDriver::act_on(const migrate::SweepBoth&) {
   sweep(options_.source, options_.writer, guarded(alive_, [this](Result<void> source) {
-    if (!source) return fail_step("sweep of the source", source.error());
-    sweep(options_.destination, options_.writer, guarded(alive_, [this](Result<void> destination) {
-      if (!destination) return fail_step("sweep of the destination", destination.error());
-      feed(migrate::Swept{});
-    }));
-  }));
+          if (!source) return fail_step("sweep of the source", source.error());
+          sweep(options_.destination, options_.writer,
+                guarded(alive_, [this](Result<void> destination) {
+                  if (!destination)
+                    return fail_step("sweep of the destination", destination.error());
+                  feed(migrate::Swept{});
+                }));
+        }));
 }
 
 bool MoveDriver::in_range(std::string_view key) const {
@@ -123,16 +125,17 @@ void MoveDriver::empty(backend::RedisStore& store, std::string from, bool leftov
   const auto doomed = [this, leftovers](std::string_view key) {
     return in_range(key) || (leftovers && key.starts_with(backend::kMovePrefix));
   };
-  store.list(from, doomed, guarded(alive_, [this, &store, leftovers, emptied](
-                                               Result<backend::Page> page) {
-    if (!page) return fail_step("list", page.error());
-    store.remove(std::move(page->keys), guarded(alive_, [this, &store, leftovers, emptied,
-                                                         next = page->next](Result<void> removed) {
-      if (!removed) return fail_step("remove", removed.error());
-      if (next.empty()) return emptied();
-      empty(store, next, leftovers, emptied);
-    }));
-  }));
+  store.list(from, doomed,
+             guarded(alive_, [this, &store, leftovers, emptied](Result<backend::Page> page) {
+               if (!page) return fail_step("list", page.error());
+               store.remove(std::move(page->keys),
+                            guarded(alive_, [this, &store, leftovers, emptied,
+                                             next = page->next](Result<void> removed) {
+                              if (!removed) return fail_step("remove", removed.error());
+                              if (next.empty()) return emptied();
+                              empty(store, next, leftovers, emptied);
+                            }));
+             }));
 }
 
 void MoveDriver::act_on(const migrate::Purge&) {
@@ -157,17 +160,18 @@ void MoveDriver::act_on(const migrate::ScanNext& action) {
 void MoveDriver::act_on(const migrate::CopyKeys& action) {
   const Hurry hurry = action.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
   copier_.copy(action.keys, hurry, guarded(alive_, [this](Result<migrate::Copied> copied) {
-    if (!copied) return fail_step("copy", copied.error());
-    feed(*copied);
-  }));
+                 if (!copied) return fail_step("copy", copied.error());
+                 feed(*copied);
+               }));
 }
 
 void MoveDriver::act_on(const migrate::WaitReplicas& action) {
-  options_.destination->wait_replicas(
-      action.replicas, guarded(alive_, [this](Result<std::uint32_t> reached) {
-        if (!reached) return fail_step("wait for replicas", reached.error());
-        feed(migrate::ReplicasWaited{*reached});
-      }));
+  options_.destination->wait_replicas(action.replicas,
+                                      guarded(alive_, [this](Result<std::uint32_t> reached) {
+                                        if (!reached)
+                                          return fail_step("wait for replicas", reached.error());
+                                        feed(migrate::ReplicasWaited{*reached});
+                                      }));
 }
 
 // ---- the document -------------------------------------------------------------------------------
@@ -181,12 +185,12 @@ void MoveDriver::act_on(const migrate::Write& action) {
     return migration_.edit(change, document, options_.loop.wall_now());
   };
   options_.writer.edit(edit, guarded(alive_, [this](Result<SharedDocument> written) {
-    if (written) return feed(migrate::Written{*written});
-    // What the refusal was about may be the answer: see it first.
-    const std::weak_ptr<void> alive = alive_;
-    if (options_.writer.newest() != nullptr) see(options_.writer.newest());
-    if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
-  }));
+                         if (written) return feed(migrate::Written{*written});
+                         // What the refusal was about may be the answer: see it first.
+                         const std::weak_ptr<void> alive = alive_;
+                         if (options_.writer.newest() != nullptr) see(options_.writer.newest());
+                         if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
+                       }));
 }
 
 // ---- the routers --------------------------------------------------------------------------------
@@ -198,9 +202,10 @@ void MoveDriver::act_on(const migrate::AwaitCopying& action) {
   if (router == nullptr || migration_.at() != migrate::Step::kAwaitCopying) return;
   router->await_copying(migration_.id(), migration_.copying_epoch(),
                         guarded(alive_, [this, action](Result<void> done) {
-    if (done) return feed(migrate::CopyingAcked{action.session});
-    options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
-  }));
+                          if (done) return feed(migrate::CopyingAcked{action.session});
+                          options_.loop.after(kAskAgain,
+                                              guarded(alive_, [this, action] { act_on(action); }));
+                        }));
 }
 
 void MoveDriver::act_on(const migrate::Take& action) { ask_take(action.session, action.number); }
@@ -210,32 +215,34 @@ void MoveDriver::ask_take(const SessionId& session, std::uint64_t number) {
   if (router == nullptr || migration_.at() != migrate::Step::kRounds) return;
   router->take(migration_.id(), migration_.copying_epoch(), number,
                guarded(alive_, [this, session, number](Result<peer::DirtyBatch> batch) {
-    if (batch) {
-      return feed(migrate::Taken{.session = session,
-                                 .number = batch->number,
-                                 .keys = std::move(batch->keys),
-                                 .whole_range = batch->whole_range});
-    }
-    options_.loop.after(kAskAgain,
-                        guarded(alive_, [this, session, number] { ask_take(session, number); }));
-  }));
+                 if (batch) {
+                   return feed(migrate::Taken{.session = session,
+                                              .number = batch->number,
+                                              .keys = std::move(batch->keys),
+                                              .whole_range = batch->whole_range});
+                 }
+                 options_.loop.after(kAskAgain, guarded(alive_, [this, session, number] {
+                                       ask_take(session, number);
+                                     }));
+               }));
 }
 
 void MoveDriver::act_on(const migrate::AwaitFenced& action) {
   peer::RouterPeer* router = options_.directory.find(action.session);
   if (router == nullptr || migration_.at() != migrate::Step::kAwaitFenced) return;
   const NodeId source = migration_.request().source;
-  router->await_fenced(migration_.id(), migration_.fenced_epoch(),
-                       guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
-    if (!ack) {
-      options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
-      return;
-    }
-    feed(migrate::FencedAcked{.session = action.session,
-                              .keys = std::move(ack->last.keys),
-                              .whole_range = ack->last.whole_range,
-                              .source_incarnations = ack->incarnations[source]});
-  }));
+  router->await_fenced(
+      migration_.id(), migration_.fenced_epoch(),
+      guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
+        if (!ack) {
+          options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
+          return;
+        }
+        feed(migrate::FencedAcked{.session = action.session,
+                                  .keys = std::move(ack->last.keys),
+                                  .whole_range = ack->last.whole_range,
+                                  .source_incarnations = ack->incarnations[source]});
+      }));
 }
 
 void MoveDriver::act_on(const migrate::Over&) {

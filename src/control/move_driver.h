@@ -32,8 +32,8 @@ class MoveDriver {
     std::shared_ptr<backend::RedisStore> source;
     std::shared_ptr<backend::RedisStore> destination;
     Throttle& throttle;
-    ring::RingSnapshot view;   // for the scheme's key -> token map, which never changes
-    ring::Leader leader;       // whose term this is
+    ring::RingSnapshot view;  // for the scheme's key -> token map, which never changes
+    ring::Leader leader;      // whose term this is
     Limits limits;
     Mutations mutations;
     // Runs once, in a turn of its own; the driver may be destroyed in it.

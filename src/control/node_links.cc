@@ -24,8 +24,7 @@ class NodeLinks::TermGate final : public backend::Gate {
     if (mutations_.no_gate_read) return loop_.post([done] { done({}); });
     writer_.read(guarded(alive_, [this, done = std::move(done)](Result<SharedDocument> document) {
       if (!document) return done(std::unexpected(document.error()));
-      if ((*document)->leader != leader_)
-        return done(fail(Code::kConflict, "this term has ended"));
+      if ((*document)->leader != leader_) return done(fail(Code::kConflict, "this term has ended"));
       done({});
     }));
   }
@@ -49,9 +48,8 @@ NodeLinks::~NodeLinks() = default;
 
 void NodeLinks::follow(const SharedDocument& document) {
   document_ = document;
-  std::erase_if(links_, [&](const auto& link) {
-    return ring::find_node(*document, link.first) == nullptr;
-  });
+  std::erase_if(
+      links_, [&](const auto& link) { return ring::find_node(*document, link.first) == nullptr; });
   for (const ring::Node& node : document->nodes) {
     const std::string& address = node.members.front().address;
     Link& link = links_[node.id];
@@ -141,11 +139,11 @@ void NodeLinks::mark(const std::vector<NodeId>& nodes, std::function<void(Result
     const std::shared_ptr<backend::RedisStore> target = store(node);
     const std::function<void(Result<void>)> marked =
         guarded(alive_, [this, node, pending, done](Result<void> result) {
-      if (result && links_.contains(node)) links_[node].facts.marked = true;
-      if (!result && pending->result)
-        pending->result = fail("node " + std::to_string(node.value()), result.error());
-      if (--pending->open == 0) done(pending->result);
-    });
+          if (result && links_.contains(node)) links_[node].facts.marked = true;
+          if (!result && pending->result)
+            pending->result = fail("node " + std::to_string(node.value()), result.error());
+          if (--pending->open == 0) done(pending->result);
+        });
     if (target != nullptr) {
       target->mark(document_->mark, marked);
     } else {

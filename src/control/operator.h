@@ -26,8 +26,8 @@ namespace cleave::control {
 // A move under way as its driver sees it.
 struct MoveStatus {
   ring::Move move;
-  std::string step;         // "scan", "rounds", "fenced", ... (migrate/migration.h)
-  std::string waits_for;    // what it waits for now; empty when it works
+  std::string step;       // "scan", "rounds", "fenced", ... (migrate/migration.h)
+  std::string waits_for;  // what it waits for now; empty when it works
   std::uint64_t keys_copied = 0;
   std::uint64_t bytes_copied = 0;
   std::uint64_t rounds = 0;
@@ -39,20 +39,20 @@ enum class MoveEnd : std::uint8_t { kCommitted, kAborted };
 struct MoveRecord {
   ring::Move move;
   MoveEnd end = MoveEnd::kAborted;
-  std::string why;          // of an abort
+  std::string why;  // of an abort
   std::uint64_t keys_copied = 0;
   std::uint64_t bytes_copied = 0;
   milliseconds took{0};
-  microseconds fenced{0};   // from the FENCED to the COMMIT compare-and-set
+  microseconds fenced{0};  // from the FENCED to the COMMIT compare-and-set
   UnixMillis ended;
 };
 
 // A decision of the balancer or of a person, for `explain`.
 struct Decision {
   UnixMillis at;
-  std::string kind;      // "move", "merge", "nothing", "order", "unsplittable", "advice"
-  std::string subject;   // range, node or key
-  std::string reason;    // why, with the numbers
+  std::string kind;       // "move", "merge", "nothing", "order", "unsplittable", "advice"
+  std::string subject;    // range, node or key
+  std::string reason;     // why, with the numbers
   std::string predicted;  // gain expected; empty where none
   std::string real;       // gain seen; empty until known
 };
@@ -61,27 +61,28 @@ struct Decision {
 struct NodeFacts {
   NodeId node;
   bool reachable = false;
-  std::string error;              // why not
+  std::string error;  // why not
   Incarnation incarnation;
-  bool marked = false;            // carries this pool's ownership marker
-  std::string foreign_mark;       // the marker of another pool, where it carries one
+  bool marked = false;       // carries this pool's ownership marker
+  std::string foreign_mark;  // the marker of another pool, where it carries one
   std::uint64_t keys = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
-  std::uint64_t commands = 0;     // total_commands_processed
+  std::uint64_t commands = 0;          // total_commands_processed
   std::string version;
 };
 
+// Everything that a person may want to know of one router.
 struct Status {
-  ring::RingSnapshot view;        // nullptr before the first read
+  ring::RingSnapshot view;  // nullptr before the first read
   SessionId session;
   bool leader = false;
   Term term;
-  std::string coordinator;        // "ok", or what is wrong with it
+  std::string coordinator;  // "ok", or what is wrong with it
   std::vector<MoveStatus> moves;
-  std::vector<MoveRecord> ended;  // newest first
-  std::vector<Decision> decisions;  // newest first
-  std::vector<NodeFacts> nodes;   // while this router leads
+  std::vector<MoveRecord> ended;              // newest first
+  std::vector<Decision> decisions;            // newest first
+  std::vector<NodeFacts> nodes;               // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
 };

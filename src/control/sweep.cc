@@ -54,11 +54,11 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
 
  private:
   void read(std::string clients) {
-    writer_.read([self = shared_from_this(), clients = std::move(clients)](
-                     Result<SharedDocument> document) {
-      if (!document) return self->done_(std::unexpected(document.error()));
-      self->kill(strangers(clients, shown_names(**document)));
-    });
+    writer_.read(
+        [self = shared_from_this(), clients = std::move(clients)](Result<SharedDocument> document) {
+          if (!document) return self->done_(std::unexpected(document.error()));
+          self->kill(strangers(clients, shown_names(**document)));
+        });
   }
 
   void kill(const std::vector<std::string>& ids) {
@@ -99,8 +99,7 @@ std::vector<std::string> strangers(std::string_view client_list,
     const std::string_view line = client_list.substr(0, end);
     client_list.remove_prefix(end == std::string_view::npos ? client_list.size() : end + 1);
     const std::string_view name = field(line, "name");
-    if (name.starts_with(kNamePrefix) && !shown.contains(name))
-      ids.emplace_back(field(line, "id"));
+    if (name.starts_with(kNamePrefix) && !shown.contains(name)) ids.emplace_back(field(line, "id"));
   }
   return ids;
 }

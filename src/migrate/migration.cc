@@ -76,8 +76,7 @@ Result<ring::Document> Migration::edit(Change change, const ring::Document& docu
       request.now = now;
       return ring::begin_move(document, request);
     }
-    case Change::kFence:
-      return ring::fence_move(document, id_, copying_epoch_);
+    case Change::kFence: return ring::fence_move(document, id_, copying_epoch_);
     case Change::kCommit:
       for (const SessionId& router : document.routers) {
         // One that joined after the fence was born fenced: it counts as acknowledged (rule 20).
@@ -85,8 +84,7 @@ Result<ring::Document> Migration::edit(Change change, const ring::Document& docu
           return fail(Code::kConflict, "router " + router.value() + " has not acknowledged");
       }
       return ring::commit_move(document, id_, fenced_epoch_, now);
-    case Change::kFinish:
-      return ring::finish_move(document, id_, clean_epoch_);
+    case Change::kFinish: return ring::finish_move(document, id_, clean_epoch_);
     case Change::kAbort:
       // The driver may abort its move in either phase: nothing is lost in any (rule 22).
       if (move == nullptr) return fail(Code::kConflict, "the move is gone");
@@ -98,7 +96,8 @@ Result<ring::Document> Migration::edit(Change change, const ring::Document& docu
 std::string Migration::waits_for() const {
   if (step_ == Step::kAwaitCopying || step_ == Step::kAwaitFenced) {
     std::string names;
-    for (const SessionId& session : waiting_) names += (names.empty() ? "" : ", ") + session.value();
+    for (const SessionId& session : waiting_)
+      names += (names.empty() ? "" : ", ") + session.value();
     return "routers " + names;
   }
   if (step_ == Step::kRounds && !waiting_.empty()) return "dirty sets";
@@ -196,7 +195,8 @@ Actions Migration::on(const Purged&, Instant now) {
   return await_copying(now);
 }
 
-// Rule 14. Until every member notes its writes, a scan could pass a key that is then written unseen.
+// Rule 14. Until every member notes its writes, a scan could pass a key that is written unseen
+// behind it.
 Actions Migration::await_copying(Instant now) {
   waiting_ = members_;
   if (options_.mutations.no_copying_ack) waiting_.clear();
@@ -258,8 +258,9 @@ Actions Migration::on(const Copied& event, Instant now) {
 // two would be in neither.
 Actions Migration::next_round(Instant now) {
   if (progress_.rounds >= options_.limits.dirty_rounds_max)
-    return abort("writes come faster than they can be copied (" +
-                     std::to_string(progress_.rounds) + " rounds)", now);
+    return abort("writes come faster than they can be copied (" + std::to_string(progress_.rounds) +
+                     " rounds)",
+                 now);
   ++progress_.rounds;
   ++take_number_;
   waiting_ = members_;
@@ -330,7 +331,8 @@ Actions Migration::on(const ReplicasWaited& event, Instant now) {
   if (event.reached < destination_.replicas)
     return abort("only " + std::to_string(event.reached) + " of " +
                      std::to_string(destination_.replicas) +
-                     " replicas of the destination have the copies", now);
+                     " replicas of the destination have the copies",
+                 now);
   return last_copies(now);
 }
 
@@ -363,8 +365,7 @@ Actions Migration::on(const DocumentSeen& event, Instant now) {
     const std::string why = outcome_.why.empty() ? "aborted by another" : outcome_.why;
     return over(false, why, now);
   }
-  if (move->phase == ring::Phase::kClean)
-    return cleaning ? Actions{} : committed(*move, now);
+  if (move->phase == ring::Phase::kClean) return cleaning ? Actions{} : committed(*move, now);
   if (move->phase == ring::Phase::kFenced && step_ == Step::kFence)
     return fenced(*move, document, now);
   return {};
@@ -415,8 +416,9 @@ Actions Migration::on(const Tick&, Instant now) {
   const bool holding = step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
                        step_ == Step::kReplicas || step_ == Step::kVerify;
   if (holding && now - progress_.fenced > options_.limits.fence_hold_max)
-    return abort("the fence would have been held too long (step " +
-                     std::string(to_string(step_)) + ")", now);
+    return abort(
+        "the fence would have been held too long (step " + std::string(to_string(step_)) + ")",
+        now);
   return {};
 }
 

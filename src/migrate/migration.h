@@ -2,11 +2,11 @@
 //
 //   identify -> begin -> sweep -> purge -> await copying -> scan -> rounds -> fence
 //      |          |        |        |           |             |        |        |
-//      |          +--------+--------+-----------+-------------+--------+-------(fail)--> abort -> over
-//      v                                                                        v
-//   refused                            over <- finish <- clean <- commit <- verify <- last copies
-//                                                           ^                |
-//                                               resumed after a crash     (fail)--> abort -> over
+//      v          +--------+--------+-----------+-------------+--------+--(fail)+--> abort -> over
+//   refused                                                                     v
+//                     over <- finish <- clean <- commit <- verify <- last copies
+//                                        ^                    |
+//                              resumed after a crash       (fail)--> abort -> over
 //
 // Until `commit` the source owns the range and every failure leads to `abort`, always safe; from
 // the commit on there is no way back and failures are repeated until they succeed.
@@ -38,9 +38,9 @@ namespace cleave::migrate {
 struct ServerFacts {
   Incarnation incarnation;
   bool primary = false;
-  bool marked = false;             // carries this pool's ownership marker (rule 12)
-  std::int64_t clock_ms = 0;       // TIME, corrected by half the round trip
-  std::uint32_t replicas = 0;      // connected ones
+  bool marked = false;         // carries this pool's ownership marker (rule 12)
+  std::int64_t clock_ms = 0;   // TIME, corrected by half the round trip
+  std::uint32_t replicas = 0;  // connected ones
 
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
 };
@@ -57,6 +57,7 @@ struct Unmovable {
 // Everything that can happen to a move. All are legal in every step; late and repeated ones change
 // nothing.
 
+// The first event.
 struct Start {};
 struct Identified {  // answer to Identify
   ServerFacts source;
@@ -111,66 +112,83 @@ struct AbortWanted {
 };
 struct Tick {};
 
-using Event =
-    std::variant<Start, Identified, DocumentSeen, Written, WriteRefused, Swept, Purged,
-                 CopyingAcked, ScanPage, Copied, Taken, FencedAcked, ReplicasWaited, Cleaned,
-                 Failed, AbortWanted, Tick>;
+using Event = std::variant<Start, Identified, DocumentSeen, Written, WriteRefused, Swept, Purged,
+                           CopyingAcked, ScanPage, Copied, Taken, FencedAcked, ReplicasWaited,
+                           Cleaned, Failed, AbortWanted, Tick>;
 
 // ---- actions ----------------------------------------------------------------------------------
 
 enum class Change : std::uint8_t { kBegin, kFence, kCommit, kFinish, kAbort };
 
-struct Identify {};                 // INFO, marker, TIME of both ends -> Identified
-struct Write {                      // compare-and-set -> Written | WriteRefused
+struct Identify {};  // INFO, marker, TIME of both ends -> Identified
+struct Write {       // compare-and-set -> Written | WriteRefused
   Change change = Change::kAbort;
 };
-struct SweepBoth {};                // rule 7 at both ends -> Swept
-struct Purge {};                    // rule 13 -> Purged
-struct AwaitCopying {               // -> CopyingAcked
+struct SweepBoth {};   // rule 7 at both ends -> Swept
+struct Purge {};       // rule 13 -> Purged
+struct AwaitCopying {  // -> CopyingAcked
   SessionId session;
 };
-struct ScanNext {                   // one page of the source -> ScanPage
+struct ScanNext {  // one page of the source -> ScanPage
   bool from_start = false;
 };
-struct CopyKeys {                   // rule 15, in the order asked for -> Copied
+struct CopyKeys {  // rule 15, in the order asked for -> Copied
   std::vector<std::string> keys;
-  bool fenced = false;              // the range is held meanwhile: no throttle
+  bool fenced = false;  // the range is held meanwhile: no throttle
 };
-struct Take {                       // -> Taken
+struct Take {  // -> Taken
   SessionId session;
   std::uint64_t number = 0;
 };
-struct AwaitFenced {                // -> FencedAcked
+struct AwaitFenced {  // -> FencedAcked
   SessionId session;
 };
-struct WaitReplicas {               // WAIT at the destination -> ReplicasWaited
+struct WaitReplicas {  // WAIT at the destination -> ReplicasWaited
   std::uint32_t replicas = 0;
 };
-struct Clean {};                    // rule 21 -> Cleaned
-struct Over {};                     // see `outcome`; nothing comes after
+struct Clean {};  // rule 21 -> Cleaned
+struct Over {};   // see `outcome`; nothing comes after
 
 using Action = std::variant<Identify, Write, SweepBoth, Purge, AwaitCopying, ScanNext, CopyKeys,
                             Take, AwaitFenced, WaitReplicas, Clean, Over>;
 using Actions = std::vector<Action>;
 
+// Where a move is; in the order of the picture above.
 enum class Step : std::uint8_t {
-  kIdentify, kBegin, kSweep, kPurge, kAwaitCopying, kScan, kRounds, kFence, kAwaitFenced,
-  kLastCopies, kReplicas, kVerify, kCommit, kClean, kFinish, kAbort, kOver,
+  kIdentify,
+  kBegin,
+  kSweep,
+  kPurge,
+  kAwaitCopying,
+  kScan,
+  kRounds,
+  kFence,
+  kAwaitFenced,
+  kLastCopies,
+  kReplicas,
+  kVerify,
+  kCommit,
+  kClean,
+  kFinish,
+  kAbort,
+  kOver,
 };
 std::string_view to_string(Step step);
 
+// How a move ended.
 struct Outcome {
   bool committed = false;
-  std::string why;                    // of an abort or refusal; empty after a commit
-  std::vector<Unmovable> unmovable;   // keys because of which it was aborted
+  std::string why;                   // of an abort or refusal; empty after a commit
+  std::vector<Unmovable> unmovable;  // keys because of which it was aborted
 };
 
+// What a move has done so far.
 struct Progress {
   std::uint64_t keys_copied = 0;
   std::uint64_t bytes_copied = 0;
   std::uint64_t rounds = 0;
   Instant began{0};
-  Instant fenced{0};     // when the FENCED compare-and-set succeeded
+  Instant fenced{0};  // when the FENCED compare-and-set succeeded
   Instant committed{0};
 };
 
@@ -191,8 +209,7 @@ class Migration {
   // The edit behind a Write action, to be applied to the document as it is at the compare-and-set,
   // again after each lost race (rule 20: a joiner in between makes the commit read again). The
   // caller has checked that it is still the leader of its term.
-  Result<ring::Document> edit(Change change, const ring::Document& document,
-                              UnixMillis now) const;
+  Result<ring::Document> edit(Change change, const ring::Document& document, UnixMillis now) const;
 
   Step at() const { return step_; }
   std::string waits_for() const;

@@ -27,8 +27,8 @@ class Story {
     document_ = *ring::join(document_, SessionId{"r2"});
     document_ = *ring::lead(document_, SessionId{"r1"});
     // Node 1 owns the range through a cut, whatever the base says.
-    document_.cuts = {{.range = kRange, .node = NodeId{1}, .reason = "t", .created = {},
-                       .pinned_until = {}}};
+    document_.cuts = {
+        {.range = kRange, .node = NodeId{1}, .reason = "t", .created = {}, .pinned_until = {}}};
     facts_a_ = {.incarnation = {"run-a", "repl-a"}, .primary = true, .marked = true};
     facts_b_ = {.incarnation = {"run-b", "repl-b"}, .primary = true, .marked = true};
   }
@@ -93,9 +93,8 @@ class Story {
 
 template <class Wanted>
 bool has(const Actions& actions) {
-  return std::ranges::any_of(actions, [](const Action& action) {
-    return std::holds_alternative<Wanted>(action);
-  });
+  return std::ranges::any_of(
+      actions, [](const Action& action) { return std::holds_alternative<Wanted>(action); });
 }
 
 bool writes(const Actions& actions, Change change) {
@@ -109,8 +108,8 @@ TEST(Migration, GoesThroughItsRulesInOrder) {
   Story story;
   Migration move = story.make();
   EXPECT_TRUE(has<Identify>(move.step(Start{}, story.now_)));
-  EXPECT_TRUE(writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_),
-                     Change::kBegin));
+  EXPECT_TRUE(
+      writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kBegin));
   EXPECT_TRUE(has<SweepBoth>(story.write(move, Change::kBegin)));
   EXPECT_TRUE(has<Purge>(move.step(Swept{}, story.now_)));
   EXPECT_EQ(move.step(Purged{}, story.now_).size(), 2U);  // one AwaitCopying a router
@@ -124,8 +123,8 @@ TEST(Migration, GoesThroughItsRulesInOrder) {
   EXPECT_TRUE(story.fenced_ack(move, "r1", {"dirty"}).empty());
   EXPECT_TRUE(has<CopyKeys>(story.fenced_ack(move, "r2")));
   EXPECT_TRUE(has<Identify>(move.step(Copied{.keys = 1, .bytes = 1, .unmovable = {}}, story.now_)));
-  EXPECT_TRUE(writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_),
-                     Change::kCommit));
+  EXPECT_TRUE(
+      writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kCommit));
   EXPECT_TRUE(has<Clean>(story.write(move, Change::kCommit)));
   EXPECT_TRUE(writes(move.step(Cleaned{}, story.now_), Change::kFinish));
   EXPECT_TRUE(has<Over>(story.write(move, Change::kFinish)));
@@ -202,8 +201,8 @@ TEST(Migration, AbortsWhenTheSourceFailedOver) {
   story.fenced_ack(move, "r1");
   story.fenced_ack(move, "r2");
   story.facts_a_.incarnation.replication_id = "after";
-  EXPECT_TRUE(writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_),
-                     Change::kAbort));
+  EXPECT_TRUE(
+      writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kAbort));
 }
 
 TEST(Migration, AbortsWhenARouterSpokeToAnotherLifeOfTheSource) {
