@@ -78,11 +78,11 @@ std::string to_hex(Token token) {
 }
 
 Result<Token> parse_token(std::string_view text) {
-  std::string_view digits = text;
-  if (digits.starts_with("0x")) digits.remove_prefix(2);
+  const std::string_view digits = text.starts_with("0x") ? text.substr(2) : text;
   std::uint64_t number = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, failed] = std::from_chars(digits.data(), end, number, 16);
+  const char* begin = digits.data();
+  const char* end = begin + digits.size();
+  const auto [stop, failed] = std::from_chars(begin, end, number, 16);
   if (digits.empty() || digits.size() > 16 || failed != std::errc{} || stop != end) {
     return fail(Code::kInvalid,
                 "token: want 1 to 16 hexadecimal digits, got '" + std::string(text) + "'");

@@ -214,6 +214,7 @@ NaiveAutoSplit naive_auto_split(const AutoSplitInput& input) {
 CleaveAutoSplit cleave_auto_split(const AutoSplitInput& input) {
   CHECK(input.keys_max > 0);
   std::vector<Token> tokens;
+  tokens.reserve(input.keys.size());
   for (const std::string& key : input.keys) tokens.push_back(first_token(masked_hash(key)));
   Cluster cluster(imported(), std::move(tokens));
   CleaveAutoSplit result;

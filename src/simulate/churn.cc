@@ -85,6 +85,7 @@ ChurnInput churn_input() {
 CleaveChurn cleave_churn(const ChurnInput& input) {
   CHECK(input.nodes.size() >= 2 && input.weights.size() == input.nodes.size());
   std::vector<Token> tokens;
+  tokens.reserve(input.keys.size());
   for (const std::string& key : input.keys) tokens.push_back(ring::vnode_token(key));
   Cluster cluster(first_document(input), std::move(tokens));
   CleaveChurn result;
