@@ -10,8 +10,8 @@ namespace cleave::balance {
 namespace {
 
 constexpr int kTicksToConverge = 20;     // 40 s
-constexpr std::uint64_t kSeeds = 20;     // for each exponent
-constexpr std::uint64_t kCalmSeeds = 4;  // where nothing may happen
+constexpr std::uint64_t kSeeds = 6;      // for each exponent
+constexpr std::uint64_t kCalmSeeds = 2;  // where nothing may happen
 
 // Runs until there is peace: no move for six ticks. The tick of the last move, or -1.
 int run_to_peace(World& world, int ticks_max) {

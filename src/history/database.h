@@ -35,8 +35,8 @@ struct StoredDecision {
 
 class Database {
  public:
-  // Creates the file where there is none. Errors: kInvalid for a file that is something else or of a
-  // newer program, kUnavailable when it cannot be opened or is in use. All name the path.
+  // Creates the file where there is none. Errors: kInvalid for a file that is something else or of
+  // a newer program, kUnavailable when it cannot be opened or is in use. All name the path.
   static Result<Database> open(const std::string& path, std::uint64_t bytes_max);
 
   // Errors of all below: kExhausted when disk or limit are full and nothing older could be thrown

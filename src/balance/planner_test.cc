@@ -1,0 +1,369 @@
+#include "balance/planner.h"
+
+#include <gtest/gtest.h>
+
+#include "balance/explain.h"
+#include "balance/test_world.h"
+
+namespace cleave::balance {
+namespace {
+
+constexpr UnixMillis kNow{1'700'000'000'000};
+constexpr std::uint64_t kFair = 200'000'000;  // of each of four nodes: a fifth of a core
+
+// Four nodes with a load of the test's choice; engaged already unless the test says otherwise.
+class PlannerTest : public ::testing::Test {
+ protected:
+  PlannerTest() {
+    document_ = test_document(4);
+    document_.cuts.clear();
+    for (std::uint32_t node = 1; node <= 4; ++node) {
+      input_.nodes.push_back({.id = NodeId{node}, .keys = 10'000, .bytes_per_key = 100});
+    }
+    input_.trigger.engaged = Engaged::kHot;
+    input_.now = kNow;
+    input_.seed = 1;
+  }
+
+  // `percent[i]` of the fair load on node i + 1, spread over `pieces` of its ranges, the same in
+  // each, by one well sampled token in the middle.
+  void load(const std::vector<std::uint64_t>& percent, std::size_t pieces = 40) {
+    view_ = test_view(document_);
+    std::map<NodeId, std::size_t> left;
+    for (std::size_t at = 0; at < percent.size(); ++at) {
+      left[NodeId{static_cast<std::uint32_t>(at + 1)}] = pieces;
+    }
+    for (const ring::Entry& entry : view_->entries()) {
+      const std::size_t node = entry.node.value() - 1;
+      std::uint64_t load = 0;
+      if (left[entry.node] > 0 && node < percent.size()) {
+        --left[entry.node];
+        load = kFair / 100 * percent[node] / pieces;
+        const std::uint64_t middle = entry.range.first.value() / 2 + entry.range.last.value() / 2;
+        tokens_.push_back({Token{middle}, load, 100});
+      }
+      loads_.push_back(load);
+    }
+  }
+
+  Plan planned() {
+    if (loads_.empty()) load({100, 100, 100, 100});
+    input_.view = view_;
+    heat::Picture& picture = input_.picture;
+    picture = {.epoch = view_->epoch(), .observed = seconds{3'600}, .tokens = tokens_};
+    std::map<NodeId, heat::NodeLoad> nodes;
+    for (const ring::Node& node : document_.nodes) nodes[node.id].node = node.id;
+    for (std::size_t at = 0; at < loads_.size(); ++at) {
+      const ring::Entry& entry = view_->entries()[at];
+      heat::RangeLoad range{.range = entry.range, .node = entry.node};
+      range.load = {.tick = loads_[at], .mean = loads_[at], .slow = loads_[at], .peak = loads_[at]};
+      nodes[entry.node].load += range.load;
+      picture.ranges.push_back(range);
+    }
+    for (const auto& [id, node] : nodes) picture.nodes.push_back(node);
+    picture.sources = sources_;
+    for (const heat::TokenLoad& each : tokens_) {
+      picture.keys.push_back({"key", each.token, NodeId{1}, each.load, 0});
+    }
+    return plan(input_);
+  }
+
+  std::vector<Why> reasons(const Plan& plan) const {
+    std::vector<Why> result;
+    for (const Verdict& each : plan.verdicts) result.push_back(each.why);
+    return result;
+  }
+
+  NodeFacts& facts(std::uint32_t node) { return input_.nodes[node - 1]; }
+
+  ring::Document document_;
+  ring::RingSnapshot view_;
+  std::vector<std::uint64_t> loads_;
+  std::vector<heat::TokenLoad> tokens_;
+  std::vector<heat::Source> sources_{{.session = SessionId{"router"}, .recorder = 1, .load = 1}};
+  Input input_;
+};
+
+TEST_F(PlannerTest, MovesTheExcessToANodeWithRoom) {
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  const PlannedMove& move = plan.moves[0];
+  EXPECT_EQ(move.source, NodeId{1});
+  EXPECT_EQ(move.destination, NodeId{4});
+  EXPECT_EQ(move.cause, Cause::kHot);
+  // min(160 - 104, (104 - 40) / 1.1) = 56 of a hundred, in pieces of 4.
+  EXPECT_NEAR(static_cast<double>(move.load), 0.56 * kFair, 0.04 * kFair);
+  EXPECT_LT(move.keys, 300U);  // narrow windows around the tokens, not ranges
+  EXPECT_EQ(plan.peak_ppm, 1'600'000U);
+  EXPECT_LT(plan.predicted_ppm, 1'090'000U);
+}
+
+TEST_F(PlannerTest, FillsANodeOnlyAsFarAsItHasRoom) {
+  load({190, 95, 95, 20});
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  EXPECT_EQ(plan.moves[0].destination, NodeId{4});
+  // (104 - 20) / 1.1 = 76: less than the excess of 86.
+  EXPECT_LE(plan.moves[0].load, kFair * 77 / 100);
+  EXPECT_GE(plan.moves[0].load, kFair * 70 / 100);
+}
+
+TEST_F(PlannerTest, SpreadsOverSeveralNodesWhenAllowed) {
+  load({280, 40, 40, 40});
+  input_.constants.moves_out_max = 3;
+  const Plan first = planned();
+  ASSERT_EQ(first.moves.size(), 1U);  // one at a time for each plan and source
+  EXPECT_LE(first.moves[0].destination_after, kFair * 105 / 100);
+}
+
+TEST_F(PlannerTest, TwoHotNodesAreHelpedInOnePlan) {
+  load({160, 160, 40, 40});
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 2U);
+  EXPECT_NE(plan.moves[0].source, plan.moves[1].source);
+  EXPECT_NE(plan.moves[0].destination, plan.moves[1].destination);
+}
+
+TEST_F(PlannerTest, DoesNothingBeforeTheTrigger) {
+  load({160, 100, 100, 40});
+  input_.trigger = {};
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kNotLongEnough});
+  EXPECT_EQ(plan.trigger.nodes[0].hot_ticks, 1U);
+}
+
+TEST_F(PlannerTest, AMoveInFlightCountsAsDone) {
+  load({160, 100, 100, 40});
+  const PlannedMove move = planned().moves[0];
+  document_ =
+      *ring::begin_move(document_, {move.ranges, move.source, move.destination, move.reason, kNow});
+  view_ = test_view(document_);
+  // The same loads on the entries that the move divides.
+  loads_.clear();
+  for (const ring::Entry& entry : view_->entries()) {
+    std::uint64_t load = 0;
+    for (const heat::TokenLoad& each : tokens_)
+      load += entry.range.contains(each.token) ? each.load : 0;
+    loads_.push_back(load);
+  }
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(plan.peak_ppm, 1'600'000U);  // what is, and what will be
+  EXPECT_LT(plan.predicted_ppm, 1'090'000U);
+}
+
+TEST_F(PlannerTest, AFrozenPoolIsLeftAlone) {
+  document_.frozen = true;
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kFrozen});
+}
+
+TEST_F(PlannerTest, APictureOfAnotherRingIsNotUsed) {
+  load({160, 100, 100, 40});
+  planned();
+  input_.picture.epoch = Epoch{9'999};
+  EXPECT_EQ(reasons(plan(input_)), std::vector{Why::kNoHeat});
+}
+
+TEST_F(PlannerTest, LoadThatIsOnlyRememberedMovesNothing) {
+  load({160, 100, 100, 40});
+  sources_.push_back({.session = SessionId{"gone"}, .silent = true, .load = 1});
+  EXPECT_EQ(reasons(planned()), std::vector{Why::kNoHeat});
+}
+
+TEST_F(PlannerTest, TooManySickNodesMoveNothing) {
+  load({160, 100, 100, 40});
+  facts(2).healthy = false;
+  facts(3).healthy = false;
+  EXPECT_EQ(reasons(planned()), std::vector{Why::kTooManyDown});
+}
+
+TEST_F(PlannerTest, ANodeThatOthersWriteToIsNotTouched) {
+  load({160, 100, 100, 40});
+  facts(4).unattributed_writes = true;
+  for (const PlannedMove& move : planned().moves) EXPECT_NE(move.destination, NodeId{4});
+  facts(1).unattributed_writes = true;
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kVeto});
+  EXPECT_NE(plan.verdicts[0].text.find("past the routers"), std::string::npos);
+}
+
+TEST_F(PlannerTest, ANodeThatIsNotReadyTakesNothing) {
+  load({160, 100, 100, 40});
+  facts(4).joining = true;
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kNoTarget});
+  EXPECT_NE(plan.verdicts[0].text.find("not ready"), std::string::npos);
+}
+
+TEST_F(PlannerTest, APieceDoesNotLoseAFailureDomain) {
+  document_.nodes[0].members.push_back({"n1:2", "other-rack"});
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  ASSERT_EQ(reasons(plan), std::vector{Why::kNoTarget});
+  EXPECT_NE(plan.verdicts[0].text.find("racks"), std::string::npos);
+}
+
+TEST_F(PlannerTest, ANodeWithoutMemoryTakesNothing) {
+  load({160, 100, 100, 40});
+  facts(4).memory_bytes = 1'000;
+  facts(4).memory_bytes_max = 1'001;
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kNoTarget});
+}
+
+TEST_F(PlannerTest, TheHoursBudgetOfKeysHolds) {
+  load({160, 100, 100, 40});
+  input_.history.push_back({.ranges = {{Token{1}, Token{2}}},
+                            .source = NodeId{3},
+                            .destination = NodeId{2},
+                            .ended = UnixMillis{kNow.value() - 1'200'000},
+                            .keys = 4'000});
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kBudget});
+  EXPECT_GT(plan.verdicts[0].until, kNow);
+}
+
+TEST_F(PlannerTest, AlmostFullGetsALargerBudget) {
+  load({460, 250, 250, 240});
+  input_.history.push_back({.ranges = {{Token{1}, Token{2}}},
+                            .source = NodeId{3},
+                            .destination = NodeId{2},
+                            .ended = UnixMillis{kNow.value() - 1'200'000},
+                            .keys = 4'000});
+  const Plan plan = planned();
+  ASSERT_FALSE(plan.moves.empty());
+  EXPECT_EQ(plan.moves[0].cause, Cause::kUrgent);
+}
+
+TEST_F(PlannerTest, AsManyCutsAsAllowedAndNoMore) {
+  load({160, 100, 100, 40});
+  input_.constants.cuts_per_node = 0;
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kCuts});
+}
+
+TEST_F(PlannerTest, OneKeyThatIsTheLoadIsNamed) {
+  load({250, 50, 50, 50}, 1);
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(plan.bound_ppm, 2'500'000U);
+  EXPECT_EQ(plan.trigger.engaged, Engaged::kIdle);  // no cut can better it
+  ASSERT_FALSE(plan.heavy.empty());
+  EXPECT_EQ(plan.heavy[0].key, "key");
+  EXPECT_EQ(plan.heavy[0].ppm, 2'500'000U);
+  EXPECT_NE(explain(plan.heavy[0], document_).find("unsplittable: single-key"), std::string::npos);
+}
+
+TEST_F(PlannerTest, AHeavyTokenThatFitsNowhereGoesWhereThePeakFalls) {
+  // Three tokens of 0.8 on node 1: none fits beside 0.53 below the mean, but one may stand above it.
+  load({240, 53, 53, 54}, 3);
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  EXPECT_EQ(plan.moves[0].load, kFair / 100 * 240 / 3);
+  EXPECT_EQ(plan.moves[0].keys, 1U);
+  EXPECT_GT(plan.moves[0].destination_after, kFair);
+}
+
+TEST_F(PlannerTest, AHeavyTokenThatWouldOnlyChangePlacesStays) {
+  load({120, 93, 93, 94}, 2);  // two of 0.6: moving one would make the other node the hot one
+  EXPECT_TRUE(planned().moves.empty());
+}
+
+TEST_F(PlannerTest, AScanThatCostsMoreThanItBringsIsNotMade) {
+  load({160, 100, 100, 40});
+  facts(1).keys = 200'000'000;  // 200 s of the source's main thread
+  EXPECT_TRUE(planned().moves.empty());
+}
+
+TEST_F(PlannerTest, AdvisesNodesWhenAllAreFull) {
+  load({400, 400, 400, 400});
+  EXPECT_NE(planned().advice.find("add 1 node"), std::string::npos) << planned().advice;
+}
+
+TEST_F(PlannerTest, ExplainsItselfInLines) {
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  const std::vector<std::string> lines = explain(plan, document_, kNow);
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(lines[0].find("peak is 1.60x the mean, 1.0"), 0U) << lines[0];
+  EXPECT_NE(lines[1].find("'n1' at 1.60x of its fair load (32.0 % of its capacity) gives"),
+            std::string::npos)
+      << lines[1];
+  EXPECT_NE(lines[1].find("to 'n4' at 0.40x"), std::string::npos) << lines[1];
+  for (const std::string& line : lines) EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+// ---- merges ---------------------------------------------------------------------------------
+
+class MergeTest : public PlannerTest {
+ protected:
+  // Two neighbouring cuts of node 1 inside an arc of another node.
+  void neighbours(std::uint64_t load_each, milliseconds age) {
+    input_.trigger = {};
+    const ring::RingSnapshot bare = test_view(document_);
+    const auto arc = std::ranges::find_if(
+        bare->entries(), [](const ring::Entry& each) { return each.node != NodeId{1}; });
+    const std::uint64_t first = arc->range.first.value();
+    for (std::uint64_t at = 0; at < 2; ++at) {
+      cuts_.push_back({Token{first + 1'000 * (at + 1)}, Token{first + 1'000 * (at + 2) - 1}});
+      document_.cuts.push_back({.range = cuts_.back(),
+                                .node = NodeId{1},
+                                .reason = "test",
+                                .created = UnixMillis{kNow.value() - age.count()},
+                                .pinned_until = {}});
+    }
+    load({100, 100, 100, 100});
+    for (std::size_t at = 0; at < loads_.size(); ++at) {
+      if (view_->entries()[at].cut != ring::kNone) loads_[at] = load_each;
+    }
+    std::erase_if(tokens_, [&](const heat::TokenLoad& each) {
+      return cuts_[0].contains(each.token) || cuts_[1].contains(each.token);
+    });
+  }
+
+  std::vector<ring::TokenRange> cuts_;
+};
+
+TEST_F(MergeTest, ColdOldNeighboursOfOneOwnerAreMerged) {
+  neighbours(kFair / 1'000, milliseconds{3'600'000});
+  const std::vector<ring::TokenRange> want{{cuts_[0].first, cuts_[1].last}};
+  EXPECT_EQ(planned().merges, want);
+}
+
+TEST_F(MergeTest, YoungOnesAreNot) {
+  neighbours(kFair / 1'000, milliseconds{3'599'000});
+  EXPECT_TRUE(planned().merges.empty());
+}
+
+TEST_F(MergeTest, WarmOnesAreNot) {
+  neighbours(kFair / 50, milliseconds{3'600'000});
+  EXPECT_TRUE(planned().merges.empty());
+}
+
+TEST_F(MergeTest, PinnedOnesAreNot) {
+  neighbours(kFair / 1'000, milliseconds{3'600'000});
+  for (ring::Cut& each : document_.cuts) each.pinned_until = UnixMillis{kNow.value() + 1};
+  view_ = test_view(document_);
+  EXPECT_TRUE(planned().merges.empty());
+}
+
+TEST_F(MergeTest, NobodyIsMergedBeforeThePeakIsKnown) {
+  neighbours(kFair / 1'000, milliseconds{3'600'000});
+  planned();
+  input_.picture.observed = seconds{599};
+  EXPECT_TRUE(plan(input_).merges.empty());
+}
+
+}  // namespace
+}  // namespace cleave::balance
