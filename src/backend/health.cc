@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/call.h"
+#include "backend/commands.h"
 
 namespace cleave::backend {
 namespace {
@@ -20,6 +21,10 @@ class OpenGate final : public Gate {
   net::Loop& loop_;
   SessionId session_;
 };
+
+// Every so many probes the server is asked whether it is still whom we know: a failover leaves the
+// connection open and changes the replication id.
+constexpr std::uint32_t kIdentityEvery = 8;
 
 // A probe must fail long before a request would, or three failures take seconds.
 Limits probe_limits(Limits limits) {
@@ -53,21 +58,44 @@ class Prober::Impl : public std::enable_shared_from_this<Prober::Impl> {
     call(pipe_, ping_, [weak = weak_from_this()](const Result<wire::Reply>& reply) {
       if (const auto self = weak.lock()) self->take(reply);
     });
+    if (++probes_ % kIdentityEvery == 0) ask_identity();
     timer_ = loop_.after(options_.limits.probe_interval, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->probe();
     });
   }
 
  private:
+  void ask_identity() {
+    call(pipe_, wire::command({"INFO", "replication"}),
+         [weak = weak_from_this()](const Result<wire::Reply>& reply) {
+           const auto self = weak.lock();
+           if (self == nullptr || !reply || reply->is_error()) return;
+           self->replication_id_ = info_field(reply->text, "master_replid");
+           self->primary_ = info_field(reply->text, "role") == "master";
+           self->connection_ = self->pipe_.stats().reconnects;
+         });
+  }
+
+  // As of the connection, corrected by what was asked on it since.
+  Identity current_identity() const {
+    const Identity* const known = pipe_.identity();
+    Identity identity = known == nullptr ? health_.identity : *known;
+    if (known != nullptr && connection_ == pipe_.stats().reconnects && !replication_id_.empty()) {
+      identity.incarnation.replication_id = replication_id_;
+      identity.primary = primary_;
+    }
+    return identity;
+  }
+
   void take(const Result<wire::Reply>& reply) {
     if (!reply) return fail_probe(reply.error().message);
     if (reply->is_error()) return fail_probe(reply->text);
     failures_ = 0;
-    const Identity* identity = pipe_.identity();
-    const bool same = identity != nullptr &&
-                      identity->incarnation == health_.identity.incarnation && health_.up;
-    if (same) return;
-    if (identity != nullptr) health_.identity = *identity;
+    Identity identity = current_identity();
+    const bool same = identity.incarnation == health_.identity.incarnation &&
+                      identity.primary == health_.identity.primary;
+    if (health_.up && same) return;
+    health_.identity = std::move(identity);
     health_.up = true;
     health_.error.clear();
     tell();
@@ -91,6 +119,10 @@ class Prober::Impl : public std::enable_shared_from_this<Prober::Impl> {
   Pipe pipe_;
   Health health_;
   std::uint32_t failures_ = 0;
+  std::uint32_t probes_ = 0;
+  std::string replication_id_;  // asked on connection `connection_` of the pipe
+  bool primary_ = false;
+  std::uint64_t connection_ = 0;
   net::TimerId timer_;
 };
 

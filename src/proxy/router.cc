@@ -282,8 +282,11 @@ void Router::Impl::stop(const Error& why) {
 void Router::Impl::leave() {
   ready_ = nullptr;
   stop(Error{Code::kUnavailable, "the router ends"});
-  // The last holder of each worker is the callback that has just been posted to its loop.
-  workers_.clear();
+  // Moved, not copied: the callback is the last holder, so the worker dies on its own loop.
+  for (Shared& worker : std::exchange(workers_, {})) {
+    net::Loop& home = worker->loop();
+    home.post([last = std::move(worker)] {});
+  }
 }
 
 // ---- health, commands -------------------------------------------------------------------------

@@ -60,7 +60,9 @@ class Router final : public peer::RouterPeer {
     net::Loop& control;
     std::vector<net::Loop*> workers;
     std::vector<net::Address> listen;   // port 0 allowed; see addresses()
-    backend::Gate& gate;                // called on the control loop; Router brings answers home
+    // Called on the control loop; Router brings answers home to the workers. It must answer after
+    // the `set_view` of a view at least as new as what it read: the workers then have it in time.
+    backend::Gate& gate;
     FenceKeeper& fence_keeper;
     backend::Credentials credentials;   // to the servers
     std::string client_password;        // empty: clients need none
