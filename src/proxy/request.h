@@ -29,8 +29,20 @@
 namespace cleave::proxy {
 
 class Client;
-class Worker;
+class Command;
 struct NodeLink;
+
+// Who sends commands, and is told what becomes of them (see backend::ReplySink).
+class CommandOwner {
+ public:
+  virtual void replied(Command& command, std::string_view raw) = 0;
+  virtual void failed(Command& command, const Error& why, backend::Outcome outcome) = 0;
+  virtual void finished(Command& command) = 0;
+  virtual void dropped(Command& command) = 0;
+
+ protected:
+  ~CommandOwner() = default;
+};
 
 struct Request {
   Client* client = nullptr;  // nullptr: it has gone
@@ -57,12 +69,14 @@ class Command final : public backend::ReplySink {
     kFlush,  // FLUSHALL of a node: touches every range
   };
 
-  explicit Command(Worker& worker) : worker_(worker) {}
+  explicit Command(CommandOwner& owner) : owner_(owner) {}
 
-  void on_reply(std::string_view raw) override;
-  void on_failed(const Error& why, backend::Outcome outcome) override;
-  void on_finished() override;
-  void on_dropped() override;
+  void on_reply(std::string_view raw) override { owner_.replied(*this, raw); }
+  void on_failed(const Error& why, backend::Outcome outcome) override {
+    owner_.failed(*this, why, outcome);
+  }
+  void on_finished() override { owner_.finished(*this); }
+  void on_dropped() override { owner_.dropped(*this); }
 
   std::string_view key(const KeyRef& ref) const {
     return std::string_view(bytes).substr(ref.offset, ref.size);
@@ -93,7 +107,7 @@ class Command final : public backend::ReplySink {
   Command* next = nullptr;
 
  private:
-  Worker& worker_;
+  CommandOwner& owner_;
 };
 
 // Objects that are used again instead of being freed. Keeps at most `kept_max` of them.

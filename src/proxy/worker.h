@@ -36,7 +36,7 @@
 
 namespace cleave::proxy {
 
-class Worker final : public net::TurnEnd {
+class Worker final : public net::TurnEnd, public CommandOwner {
  public:
   struct Options {
     std::size_t number = 0;  // among the process's workers
@@ -89,10 +89,10 @@ class Worker final : public net::TurnEnd {
   void part_with(Client& client);
 
   // ---- from commands --------------------------------------------------------------------------
-  void replied(Command& command, std::string_view raw);
-  void failed(Command& command, const Error& why, backend::Outcome outcome);
-  void finished(Command& command);
-  void dropped(Command& command);
+  void replied(Command& command, std::string_view raw) override;
+  void failed(Command& command, const Error& why, backend::Outcome outcome) override;
+  void finished(Command& command) override;
+  void dropped(Command& command) override;
 
   void on_turn_end() override;
 

@@ -13,13 +13,6 @@ constexpr milliseconds kMarkLate{5};
 
 }  // namespace
 
-void Command::on_reply(std::string_view raw) { worker_.replied(*this, raw); }
-void Command::on_failed(const Error& why, backend::Outcome outcome) {
-  worker_.failed(*this, why, outcome);
-}
-void Command::on_finished() { worker_.finished(*this); }
-void Command::on_dropped() { worker_.dropped(*this); }
-
 void Command::reset() {
   constexpr std::size_t kKeptBytes = 4'096;
   kind = Kind::kKeyed;
