@@ -1,5 +1,6 @@
 #include "sim/world/coordinator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cleave::sim {
@@ -12,10 +13,17 @@ constexpr std::uint64_t kRngPurpose = 0x636F6F7264;
 SimCoordinator::SimCoordinator(Scheduler& scheduler, Observer observer)
     : scheduler_(scheduler), observer_(std::move(observer)), rng_(scheduler.fork(kRngPurpose)) {}
 
+nanoseconds SimCoordinator::up_to(nanoseconds bound) {
+  return nanoseconds(rng_.below(static_cast<std::uint64_t>(bound.count()) + 1));
+}
+
 nanoseconds SimCoordinator::latency() {
-  const auto width =
-      static_cast<std::uint64_t>((options_.latency_max - options_.latency_min).count());
-  return options_.latency_min + nanoseconds(rng_.below(width + 1));
+  return options_.latency_min + up_to(options_.latency_max - options_.latency_min);
+}
+
+Instant SimCoordinator::reachable_at(const Process& process) const {
+  const auto found = cut_off_.find(process.number());
+  return found == cut_off_.end() ? Instant{0} : found->second;
 }
 
 bool SimCoordinator::stopped() const { return scheduler_.now() < stopped_until_; }
@@ -43,8 +51,10 @@ void SimRegister::call(std::function<Result<T>()> effect, Done<T> done) {
     return;
   }
   const CoordinatorOptions& options = coordinator_.options_;
-  const bool lost = options.lost_one_of != 0 && coordinator_.rng_.chance(1, options.lost_one_of);
-  const bool arrives = !lost || coordinator_.rng_.chance(1, 2);
+  const bool cut_off = coordinator_.reachable_at(loop.process()) > scheduler.now();
+  const bool lost =
+      cut_off || (options.lost_one_of != 0 && coordinator_.rng_.chance(1, options.lost_one_of));
+  const bool arrives = !lost || (!cut_off && coordinator_.rng_.chance(1, 2));
   const Instant deadline = scheduler.now() + options.patience;
   const Instant effect_at = scheduler.now() + coordinator_.latency();
   const Instant answer_at = effect_at + coordinator_.latency();
@@ -83,10 +93,16 @@ void SimRegister::watch(std::function<void(const coord::Stored&)> changed) {
 
 void SimRegister::tell_watcher(
     const std::shared_ptr<std::function<void(const coord::Stored&)>>& changed) {
-  const Instant when = coordinator_.scheduler_.now() + coordinator_.latency();
-  loop_.run_at(when, [&coordinator = coordinator_, told = std::weak_ptr(told_), changed] {
+  const Instant earliest =
+      std::max(coordinator_.scheduler_.now(), coordinator_.reachable_at(loop_.process()));
+  const Instant when = earliest + coordinator_.up_to(coordinator_.options_.watch_max);
+  loop_.run_at(when, [this, told = std::weak_ptr(told_), changed] {
     const auto newest = told.lock();
-    if (newest == nullptr || coordinator.stored_.epoch <= *newest) return;
+    if (newest == nullptr) return;  // the register is gone
+    if (coordinator_.reachable_at(loop_.process()) > coordinator_.scheduler_.now())
+      return tell_watcher(changed);  // cut off meanwhile
+    const SimCoordinator& coordinator = coordinator_;
+    if (coordinator.stored_.epoch <= *newest) return;
     *newest = coordinator.stored_.epoch;
     (*changed)(coordinator.stored_);
   });

@@ -21,6 +21,7 @@ namespace cleave::sim {
 struct CoordinatorOptions {
   nanoseconds latency_min = microseconds{100};
   nanoseconds latency_max = milliseconds{2};
+  nanoseconds watch_max = milliseconds{5};   // a watcher hears of a change so late
   nanoseconds patience = milliseconds{500};  // after that an answer counts as lost (kTimeout)
   std::uint32_t lost_one_of = 0;  // answers; half of their requests were lost too. 0: none
 };
@@ -34,6 +35,12 @@ class SimCoordinator {
 
   void set_options(const CoordinatorOptions& options) { options_ = options; }
   const CoordinatorOptions& options() const { return options_; }
+  // Until then nothing passes between that process and the coordinator.
+  void cut_off(const Process& process, Instant until) { cut_off_[process.number()] = until; }
+  void heal() {
+    stopped_until_ = Instant{0};
+    cut_off_.clear();
+  }
   // Until then every call is refused.
   void stop_until(Instant when) { stopped_until_ = when; }
   const coord::Stored& stored() const { return stored_; }
@@ -42,7 +49,9 @@ class SimCoordinator {
   friend class SimRegister;
 
   nanoseconds latency();
+  nanoseconds up_to(nanoseconds bound);
   bool stopped() const;
+  Instant reachable_at(const Process& process) const;
   Result<Epoch> compare_and_set(Epoch expected, std::string text);
 
   Scheduler& scheduler_;
@@ -50,6 +59,7 @@ class SimCoordinator {
   CoordinatorOptions options_;
   Rng rng_;
   Instant stopped_until_{0};
+  std::map<std::uint64_t, Instant> cut_off_;  // by process number
   coord::Stored stored_;
   std::map<SessionId, Instant> leases_;
   std::uint64_t next_watcher_ = 1;

@@ -17,8 +17,10 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::pause_router, &Faults::pause_router},
     {&FaultWeights::pause_server, &Faults::pause_server},
     {&FaultWeights::crash_router, &Faults::crash_router},
+    {&FaultWeights::stop_router, &Faults::stop_router},
     {&FaultWeights::crash_server, &Faults::crash_server},
     {&FaultWeights::failover, &Faults::failover},
+    {&FaultWeights::cut_off_router, &Faults::cut_off_router},
     {&FaultWeights::coordinator, &Faults::disturb_coordinator},
     {&FaultWeights::peers, &Faults::disturb_peers},
     {&FaultWeights::abort_move, &Faults::abort_move},
@@ -101,7 +103,8 @@ void Faults::pause(Process& process, nanoseconds length) {
 void Faults::pause_router() {
   RouterProcess& router = some_router();
   world_.log("pause " + router.session().value());
-  pause(router.process(), world_.up_to(rng_.chance(1, 3) ? seconds{3} : milliseconds{200}));
+  const nanoseconds longest = rng_.chance(1, 2) ? world_.profile_.long_outage : milliseconds{200};
+  pause(router.process(), world_.up_to(longest));
 }
 
 void Faults::pause_server() { pause(some_server().process(), world_.up_to(milliseconds{800})); }
@@ -116,6 +119,13 @@ void Faults::crash_router() {
   });
 }
 
+void Faults::stop_router() {
+  RouterProcess& router = some_router();
+  if (!router.running() || router.process().paused() || router.wants_restart()) return;
+  world_.log("stop " + router.session().value());
+  router.stop();
+}
+
 void Faults::crash_server() {
   const std::size_t index = rng_.below(world_.servers_.size());
   ModelServer& server = *world_.servers_[index];
@@ -126,10 +136,18 @@ void Faults::crash_server() {
 }
 
 void Faults::failover() {
-  ModelServer& server = some_server();
+  const std::size_t index = rng_.below(world_.servers_.size());
+  ModelServer& server = *world_.servers_[index];
   if (!server.running()) return;
   world_.log("failover of " + net::to_string(server.options().address));
-  world_.lost_writes(server.failover(rng_.below(server.keys().unsynced() + 1)));
+  world_.lost_writes(index, server.failover(rng_.below(server.keys().unsynced() + 1)));
+}
+
+void Faults::cut_off_router() {
+  RouterProcess& router = some_router();
+  world_.log("cut off " + router.session().value());
+  world_.coordinator_.cut_off(router.process(),
+                              world_.scheduler_.now() + world_.up_to(world_.profile_.long_outage));
 }
 
 void Faults::disturb_coordinator() {
@@ -139,16 +157,20 @@ void Faults::disturb_coordinator() {
     coordinator.stop_until(world_.scheduler_.now() + length);
     return;
   }
-  CoordinatorOptions options = coordinator.options();
-  options.latency_max = world_.up_to(milliseconds{300}) + options.latency_min;
-  options.lost_one_of = rng_.chance(1, 2) ? 3 : 0;
+  CoordinatorOptions options = world_.profile_.coordinator;
+  options.latency_max += world_.up_to(milliseconds{rng_.chance(1, 2) ? 300 : 10});
+  options.watch_max += world_.up_to(milliseconds{1'000});
+  if (rng_.chance(1, 2)) options.lost_one_of = static_cast<std::uint32_t>(3 + rng_.below(20));
   coordinator.set_options(options);
-  later(length, [&coordinator] { coordinator.set_options({}); });
+  later(length, [this, &coordinator] { coordinator.set_options(world_.profile_.coordinator); });
 }
 
 void Faults::disturb_peers() {
-  world_.peers_.set_options({.latency_max = milliseconds{1} + world_.up_to(milliseconds{200}),
-                             .lost_one_of = rng_.chance(1, 2) ? 3U : 0U});
+  PeerOptions options;
+  options.latency_max += world_.up_to(milliseconds{rng_.chance(1, 2) ? 200 : 2});
+  options.patience = milliseconds{20} + world_.up_to(milliseconds{400});
+  if (rng_.chance(2, 3)) options.lost_one_of = static_cast<std::uint32_t>(3 + rng_.below(20));
+  world_.peers_.set_options(options);
   later(world_.up_to(milliseconds{1'500}), [this] { world_.peers_.set_options({}); });
 }
 
@@ -166,7 +188,7 @@ void Faults::end() {
   calm.spike_every = 0;
   world_.network_.set_options(calm);
   world_.coordinator_.set_options({});
-  world_.coordinator_.stop_until(Instant{0});
+  world_.coordinator_.heal();
   world_.peers_.set_options({});
   for (std::size_t i = 0; i < world_.servers_.size(); ++i) {
     world_.servers_[i]->process().resume();
@@ -199,8 +221,11 @@ void Mover::order() {
   if (leader == nullptr || world_.checker_.view() == nullptr) return;
   const ring::RingView& view = *world_.checker_.view();
   if (view.document().moves.size() >= 2) return;
-  ring::MoveRequest request = random_request(view);
+  // Often the same again, or back: what an earlier attempt left behind must not show.
+  ring::MoveRequest request = rng_.chance(1, 2) ? last_ : random_request(view);
+  if (rng_.chance(1, 4)) std::swap(request.source, request.destination);
   if (request.ranges.empty()) return;
+  last_ = request;
   leader->controller()->move(std::move(request), [](const Result<MoveId>&) {});
 }
 

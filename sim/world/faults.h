@@ -34,8 +34,10 @@ class Faults {
   void pause_router();
   void pause_server();
   void crash_router();
+  void stop_router();
   void crash_server();
   void failover();
+  void cut_off_router();
   void disturb_coordinator();
   void disturb_peers();
   void abort_move();
@@ -70,6 +72,7 @@ class Mover {
   World& world_;
   Rng rng_;
   bool ended_ = false;
+  ring::MoveRequest last_;
 };
 
 }  // namespace cleave::sim

@@ -43,10 +43,26 @@ void History::expect_expiry(const OpRef& write, Instant earliest, Instant latest
   ops.push_back(std::move(expiry));
 }
 
+void History::lost_at_server(const std::string& key, Instant when, std::int64_t value) {
+  ++lost_at_servers_;
+  std::vector<Op>& ops = by_key_[key];
+  ops.push_back({.kind = value == kAbsent ? OpKind::kDelete : OpKind::kSet,
+                 .argument = value,
+                 .called = when,
+                 .returned = when,
+                 .who = "loss at the server"});
+  // What came back may have a time of its own.
+  if (value != kAbsent)
+    ops.push_back({.kind = OpKind::kExpire,
+                   .argument = value,
+                   .called = when,
+                   .happened = false,
+                   .who = "time"});
+}
+
 std::vector<std::string> History::violations() const {
   std::vector<std::string> texts;
   for (const auto& [key, ops] : by_key_) {
-    if (excused_.contains(key)) continue;
     std::vector<Op> relevant;
     for (const Op& op : ops)
       if (op.happened || op.kind != OpKind::kRead) relevant.push_back(op);

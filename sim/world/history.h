@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +31,8 @@ class History {
   // An expiry that goes with a write: the value is gone some time in [earliest, latest].
   void expect_expiry(const OpRef& write, Instant earliest, Instant latest);
 
-  // The server itself lost writes of this key: nothing can be asked of it any more.
-  void excuse(const std::string& key) { excused_.insert(key); }
+  // The key's owner itself lost writes: from now on it holds `value`, as if somebody had set it.
+  void lost_at_server(const std::string& key, Instant when, std::int64_t value);
 
   // One text for each key whose history is not linearizable.
   std::vector<std::string> violations() const;
@@ -42,14 +41,14 @@ class History {
   std::uint64_t operations() const { return operations_; }
   std::uint64_t writes_acknowledged() const { return writes_acknowledged_; }
   std::uint64_t unknown() const { return unknown_; }
-  std::size_t excused() const { return excused_.size(); }
+  std::uint64_t lost_at_servers() const { return lost_at_servers_; }
 
  private:
   std::map<std::string, std::vector<Op>> by_key_;
-  std::set<std::string> excused_;
   std::uint64_t operations_ = 0;
   std::uint64_t writes_acknowledged_ = 0;
   std::uint64_t unknown_ = 0;
+  std::uint64_t lost_at_servers_ = 0;
 };
 
 }  // namespace cleave::sim

@@ -48,41 +48,112 @@ FaultWeights make_faults(Rng& rng) {
   faults.pause_router = some(3);
   faults.pause_server = some(3);
   faults.crash_router = some(3);
+  faults.stop_router = some(1);
   faults.crash_server = some(2);
   faults.failover = some(2);
+  faults.cut_off_router = some(2);
   faults.coordinator = some(3);
   faults.peers = some(3);
   faults.abort_move = some(2);
   return faults;
 }
 
+// Gives the profile the faults of its flavour.
+void season(Profile& profile, Rng& rng) {
+  FaultWeights& faults = profile.faults;
+  switch (profile.flavour) {
+    case Flavour::kCalm: break;
+    case Flavour::kLinks:
+      faults.break_server_link = 12;
+      faults.stall_link = rng.chance(1, 2) ? 1 : 0;
+      faults.break_client_link = 1;
+      profile.fault_interval_max = ms_between(rng, 15, 150);
+      profile.workload.registers = between(rng, 8, 40);
+      profile.limits.request_timeout = milliseconds{2'000};
+      break;
+    case Flavour::kRemovals:
+      profile.routers = between(rng, 2, 3);
+      profile.lease = ms_between(rng, 150, 400);
+      faults.pause_router = 2;
+      faults.cut_off_router = 3;
+      faults.break_server_link = static_cast<std::uint32_t>(between(rng, 0, 2));
+      faults.stall_link = static_cast<std::uint32_t>(between(rng, 0, 2));
+      profile.fault_interval_max = ms_between(rng, 200, 900);
+      break;
+    case Flavour::kCoordinator:
+      profile.routers = between(rng, 2, 3);
+      faults.coordinator = 4;
+      faults.cut_off_router = 1;
+      profile.coordinator.watch_max = ms_between(rng, 1, 500);
+      profile.lease = ms_between(rng, 800, 2'000);
+      break;
+    case Flavour::kPeers:
+      profile.routers = between(rng, 2, 3);
+      faults.peers = 6;
+      faults.break_server_link = 1;
+      profile.fault_interval_max = ms_between(rng, 100, 600);
+      break;
+    case Flavour::kServers:
+      profile.lossy_servers = rng.chance(3, 4);
+      faults.crash_server = 2;
+      faults.failover = 4;
+      faults.pause_server = 1;
+      profile.fault_interval_max = ms_between(rng, 100, 600);
+      break;
+    case Flavour::kCrashes:
+      faults.crash_router = 3;
+      faults.stop_router = 1;
+      faults.abort_move = 1;
+      profile.fault_interval_max = ms_between(rng, 200, 1'200);
+      break;
+    case Flavour::kEverything: faults = make_faults(rng); break;
+  }
+}
+
 }  // namespace
+
+std::string_view to_string(Flavour flavour) {
+  switch (flavour) {
+    case Flavour::kCalm: return "calm";
+    case Flavour::kLinks: return "links";
+    case Flavour::kRemovals: return "removals";
+    case Flavour::kCoordinator: return "coordinator";
+    case Flavour::kPeers: return "peers";
+    case Flavour::kServers: return "servers";
+    case Flavour::kCrashes: return "crashes";
+    case Flavour::kEverything: return "everything";
+  }
+  return "unknown";
+}
 
 std::uint32_t FaultWeights::total() const {
   return break_server_link + break_client_link + stall_link + pause_router + pause_server +
-         crash_router + crash_server + failover + coordinator + peers + abort_move;
+         crash_router + stop_router + crash_server + failover + cut_off_router + coordinator +
+         peers + abort_move;
 }
 
 Profile make_profile(std::uint64_t seed) {
   Rng rng(seed * 0x2545F4914F6CDD1DU + 1);
   Profile profile;
+  profile.flavour = static_cast<Flavour>(seed % kFlavours);
   profile.servers = between(rng, 2, 4);
   profile.routers = between(rng, 1, 3);
   profile.workers = between(rng, 1, 2);
   profile.lossy_servers = rng.chance(1, 4);
   profile.unmarked_server = profile.servers > 2 && rng.chance(1, 4);
   profile.command_max = microseconds(static_cast<std::int64_t>(between(rng, 2, 150)));
-  profile.lease = ms_between(rng, 300, 1'500);
+  profile.lease = ms_between(rng, 200, 900);
   profile.fault_interval_max = ms_between(rng, 20, 600);
   profile.move_interval_max = ms_between(rng, 10, 120);
   profile.late_max = ms_between(rng, 1, 400);
-  if (!rng.chance(1, 8)) profile.faults = make_faults(rng);
-  if (!profile.lossy_servers) profile.faults.failover = 0;
   profile.limits = make_limits(rng);
   profile.workload.clients = between(rng, 2, 8);
   profile.workload.registers = between(rng, 4, 16);
+  profile.workload.reads_percent = rng.chance(1, 2) ? 40 : 75;
   profile.workload.pipeline_max = between(rng, 1, 5);
   profile.workload.pause_max = ms_between(rng, 2, 12);
+  season(profile, rng);
+  if (!profile.lossy_servers) profile.faults.failover = 0;
   return profile;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/rng.h"
+#include "sim/world/coordinator.h"
 #include "sim/world/workload.h"
 
 namespace cleave::sim {
@@ -19,16 +20,34 @@ struct FaultWeights {
   std::uint32_t pause_router = 0;
   std::uint32_t pause_server = 0;
   std::uint32_t crash_router = 0;
+  std::uint32_t stop_router = 0;  // cleanly
   std::uint32_t crash_server = 0;
   std::uint32_t failover = 0;
-  std::uint32_t coordinator = 0;  // slow, forgetful or away
-  std::uint32_t peers = 0;        // slow or forgetful
-  std::uint32_t abort_move = 0;   // a person's order
+  std::uint32_t cut_off_router = 0;  // from the coordinator only
+  std::uint32_t coordinator = 0;     // slow, forgetful or away
+  std::uint32_t peers = 0;           // slow or forgetful
+  std::uint32_t abort_move = 0;      // a person's order
 
   std::uint32_t total() const;
 };
 
+// What a world is mostly about; each meets other rules of the protocol.
+enum class Flavour : std::uint8_t {
+  kCalm,         // moves under traffic, no fault
+  kLinks,        // connections break, what they had sent comes late
+  kRemovals,     // routers are silent or cut off for longer than their lease
+  kCoordinator,  // views come late, answers are lost
+  kPeers,        // questions between routers are lost
+  kServers,      // servers crash and fail over, with losses
+  kCrashes,      // routers crash
+  kEverything,
+};
+inline constexpr std::uint64_t kFlavours = 8;
+
+std::string_view to_string(Flavour flavour);
+
 struct Profile {
+  Flavour flavour = Flavour::kCalm;
   std::size_t servers = 2;
   std::size_t routers = 1;
   std::size_t workers = 1;
@@ -41,6 +60,8 @@ struct Profile {
   milliseconds move_interval_max{100};
   nanoseconds late_max =
       milliseconds{300};  // what a broken connection had sent arrives up to so late
+  nanoseconds long_outage = milliseconds{2'000};  // of a router that is paused or cut off
+  CoordinatorOptions coordinator;
   FaultWeights faults;
   Limits limits;
   WorkloadOptions workload;

@@ -86,6 +86,14 @@ void RouterProcess::removed(const Error& why) {
   wants_restart_ = true;
 }
 
+void RouterProcess::stop() {
+  controller_->stop([this] {
+    if (started_) router_->stop({Code::kUnavailable, "the router is stopping"});
+    serving_ = false;
+    wants_restart_ = true;
+  });
+}
+
 void RouterProcess::log(const std::string& line) {
   if (options_.log) options_.log(session_.value(), line);
 }

@@ -39,13 +39,15 @@ class RouterProcess {
   RouterProcess& operator=(const RouterProcess&) = delete;
 
   void start();
+  // As on SIGTERM: no new moves, the session leaves the document; then wants_restart().
+  void stop();
   // To be called between events.
   void crash(Death death);
 
   bool running() const { return controller_ != nullptr; }
   // Clients can be served.
   bool serving() const { return serving_; }
-  // The session was removed: the process wants to end and be started again.
+  // The session was removed or stopped: the process wants to end and be started again.
   bool wants_restart() const { return wants_restart_; }
   Process& process() { return process_; }
   const net::Address& address() const { return options_.address; }

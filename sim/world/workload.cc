@@ -22,7 +22,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 std::int64_t value_of(const wire::Reply& reply) {
   if (reply.type == wire::Reply::Type::kNull) return kAbsent;
   if (reply.type == wire::Reply::Type::kInteger) return reply.integer;
-  return number_of(reply.text).value_or(-1);
+  return stored_number(reply.text);
 }
 
 std::vector<std::string> all_keys(const WorkloadOptions& options) {
@@ -47,6 +47,8 @@ bool says_not_executed(std::string_view error) {
 }
 
 }  // namespace
+
+std::int64_t stored_number(std::string_view text) { return number_of(text).value_or(-1); }
 
 // ---- one client -----------------------------------------------------------------------------------
 
@@ -196,8 +198,10 @@ Planned Workload::plan(Rng& rng, const std::string& who) {
 Planned Workload::plan_register(Rng& rng, const std::string& who) {
   const std::string& key = keys_[rng.below(options_.registers)];
   const std::uint64_t what = rng.below(100);
-  if (what < 40) return one(key, {.kind = OpKind::kRead}, who, {"GET", key});
-  if (what < 52) return one(key, {.kind = OpKind::kDelete}, who, {"DEL", key});
+  const std::uint64_t reads = options_.reads_percent;
+  if (what < reads) return one(key, {.kind = OpKind::kRead}, who, {"GET", key});
+  if (what < reads + (100 - reads) / 5)
+    return one(key, {.kind = OpKind::kDelete}, who, {"DEL", key});
   std::int64_t value = 0;
   const std::string text = new_value(rng, value);
   return one(key, {.kind = OpKind::kSet, .argument = value}, who, {"SET", key, text});

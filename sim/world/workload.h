@@ -19,11 +19,15 @@
 
 namespace cleave::sim {
 
+// The number that a stored value stands for ("1000007:xxxx" -> 1000007); -1: none.
+std::int64_t stored_number(std::string_view text);
+
 struct WorkloadOptions {
   std::size_t clients = 6;
   std::size_t registers = 12;
   std::size_t counters = 4;
   std::size_t expiring = 4;
+  std::uint64_t reads_percent = 40;
   std::size_t pipeline_max = 4;
   nanoseconds pause_max = milliseconds{6};     // between a client's batches
   std::size_t padding_max = 40;                // bytes behind a register's value

@@ -21,15 +21,17 @@ constexpr int kForeignKeys = 20;
 }  // namespace
 
 std::string to_line(const Report& report) {
-  return "seed " + std::to_string(report.seed) + " trace " + std::to_string(report.trace_hash) +
-         ": " + std::to_string(report.operations) + " ops, " +
+  return "seed " + std::to_string(report.seed) + " (" +
+         std::string(to_string(make_profile(report.seed).flavour)) + ") trace " +
+         std::to_string(report.trace_hash) + ": " + std::to_string(report.operations) + " ops, " +
          std::to_string(report.writes_acknowledged) + " writes acknowledged, " +
          std::to_string(report.unknown) + " unknown, " + std::to_string(report.committed) +
          " moves committed, " + std::to_string(report.aborted) + " aborted, " +
-         std::to_string(report.faults) + " faults, " + std::to_string(report.excused_keys) +
-         " keys excused, " + std::to_string(report.leftovers) + " leftovers, longest fence " +
-         std::to_string(report.longest_fence_us) + " us, " + std::to_string(report.events) +
-         " events, " + std::to_string(report.violations.size()) + " violations";
+         std::to_string(report.faults) + " faults, " + std::to_string(report.lost_at_servers) +
+         " keys set back by servers, " + std::to_string(report.leftovers) +
+         " leftovers, longest fence " + std::to_string(report.longest_fence_us) + " us, " +
+         std::to_string(report.events) + " events, " + std::to_string(report.violations.size()) +
+         " violations";
 }
 
 World::World(std::uint64_t seed, const Mutations& mutations, std::ostream* log)
@@ -43,6 +45,7 @@ World::World(std::uint64_t seed, const Mutations& mutations, std::ostream* log)
       coordinator_(scheduler_,
                    [this](const coord::Stored& stored) { checker_.see(stored, scheduler_.now()); }),
       peers_(scheduler_) {
+  coordinator_.set_options(profile_.coordinator);
   make_servers();
   make_routers();
   workload_ = std::make_unique<Workload>(scheduler_, network_, profile_.workload, [this] {
@@ -174,11 +177,21 @@ void World::start_server(std::size_t index) {
   if (server.running()) return;
   log("start server " + std::to_string(index));
   const bool loses = profile_.lossy_servers && rng_.chance(2, 3);
-  lost_writes(server.start(loses ? rng_.below(server.keys().unsynced() + 1) : 0));
+  lost_writes(index, server.start(loses ? rng_.below(server.keys().unsynced() + 1) : 0));
 }
 
-void World::lost_writes(const std::set<std::string>& keys) {
-  for (const std::string& key : keys) workload_->history().excuse(key);
+// Only the owner's loss is the key's: what another server loses must not matter to anybody.
+void World::lost_writes(std::size_t server, const std::set<std::string>& keys) {
+  const ring::RingSnapshot& view = checker_.view();
+  if (view == nullptr) return;
+  for (const std::string& key : keys) {
+    if (view->owner(view->token_of(key)) != view->document().nodes[server].id) continue;
+    if (std::ranges::find(workload_->keys(), key) == workload_->keys().end()) continue;
+    const Entry* entry = servers_[server]->current().peek(key);
+    const std::int64_t value =
+        entry == nullptr ? kAbsent : stored_number(std::get<std::string>(entry->value));
+    workload_->history().lost_at_server(key, scheduler_.now(), value);
+  }
 }
 
 template <class Condition>
@@ -221,7 +234,7 @@ Report World::run() {
   report.committed = checker_.committed();
   report.aborted = checker_.aborted();
   report.faults = faults_->count();
-  report.excused_keys = history.excused();
+  report.lost_at_servers = history.lost_at_servers();
   report.longest_fence_us = checker_.longest_fence().count() / 1'000;
   for (const auto& list : {checker_.violations(), workload_->broken(), history.violations()})
     report.violations.insert(report.violations.end(), list.begin(), list.end());

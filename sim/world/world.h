@@ -44,8 +44,8 @@ struct Report {
   std::uint64_t committed = 0;
   std::uint64_t aborted = 0;
   std::uint64_t faults = 0;
-  std::uint64_t excused_keys = 0;  // the server itself lost a write
-  std::uint64_t leftovers = 0;     // keys at a server that does not own them
+  std::uint64_t lost_at_servers = 0;  // keys that a crash or failover of their owner set back
+  std::uint64_t leftovers = 0;        // keys at a server that does not own them
   std::int64_t longest_fence_us = 0;
   std::vector<std::string> violations{};
 };
@@ -75,7 +75,7 @@ class World {
   void tick();
   void restart_router(std::size_t index, nanoseconds delay);
   void start_server(std::size_t index);
-  void lost_writes(const std::set<std::string>& keys);
+  void lost_writes(std::size_t server, const std::set<std::string>& keys);
   RouterProcess* leader();
   bool at_rest() const;
   template <class Condition>
