@@ -36,6 +36,7 @@ Result<std::unique_ptr<supervise::Children>> start_children(const ChildPoolOptio
   supervise::Children::Options children;
   children.directory = options.directory;
   children.names = std::move(*names);
+  children.first_port = options.first_server_port;
   children.log = log_info;
   return supervise::Children::start(std::move(children));
 }

@@ -19,6 +19,7 @@ struct ChildPoolOptions {
   std::uint16_t port = 6380;        // of the router; 0 = any free one
   std::uint16_t admin_port = 7380;  // likewise
   std::uint32_t workers = 1;
+  std::uint16_t first_server_port = 7'001;  // where the search for free ports begins
 };
 
 // Starts the children, or adopts those that run. A directory that has nodes keeps them: another

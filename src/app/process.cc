@@ -1,5 +1,6 @@
 #include "app/process.h"
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,10 @@ namespace cleave::app {
 namespace {
 
 constexpr seconds kStopPatience{6};
+// A document of this epoch was made by this process: created, then joined.
+constexpr Epoch kJustCreated{2};
+constexpr milliseconds kMarkLook{10};
+constexpr milliseconds kMarkPatience{3'000};
 
 std::vector<net::Address> listen_addresses(const Config& config) {
   std::vector<net::Address> addresses;
@@ -45,6 +50,7 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   peer::RouterPeer* find(const SessionId& session) override {
     return session == session_ ? router_.get() : nullptr;
   }
+  bool serving() const override { return !router_->addresses().empty(); }
   std::vector<proxy::NodeHealth> health() const override { return router_->health(); }
   void stats(std::function<void(proxy::RouterStats)> done) override {
     router_->stats(std::move(done));
@@ -76,6 +82,8 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   void make_controller();
   void make_router();
   void publish(ring::RingSnapshot view);
+  void route_when_marked(Instant until);
+  bool all_marked() const;
   void enter(State state, const Error& error);
   void stop();
 
@@ -89,7 +97,8 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   std::unique_ptr<admin::Api> api_;
   std::unique_ptr<net::HttpServer> http_;
   std::vector<std::thread> threads_;
-  bool routing_ = false;  // control loop: the router has its first view
+  ring::RingSnapshot view_;  // control loop: the newest
+  bool routing_ = false;     // control loop: the router has its first view
 
   mutable std::mutex mutex_;  // guards the two below: the control loop writes, the owner reads
   State state_ = State::kStarting;
@@ -162,20 +171,36 @@ void RouterProcess::Impl::make_router() {
                              .seed = options_.seed});
 }
 
-// The first view starts the data path; later ones replace it.
+// The first view starts the data path; later ones replace it. New servers are marked as ours while
+// they are empty: the first client waits for that, or its keys would make them look foreign.
 void RouterProcess::Impl::publish(ring::RingSnapshot view) {
-  if (routing_) {
-    router_->set_view(std::move(view));
+  const bool first = view_ == nullptr;
+  view_ = std::move(view);
+  if (routing_) return router_->set_view(view_);
+  if (!first) return;
+  const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
+  route_when_marked(control_->now() + (wait ? kMarkPatience : milliseconds{0}));
+}
+
+void RouterProcess::Impl::route_when_marked(Instant until) {
+  if (control_->now() < until && !all_marked()) {
+    control_->after(kMarkLook, [this, until] { route_when_marked(until); });
     return;
   }
   routing_ = true;
-  router_->start(std::move(view), [this](const Result<void>& ready) {
+  router_->start(view_, [this](const Result<void>& ready) {
     if (ready) {
       enter(State::kServing, {});
     } else {
       enter(State::kFailed, ready.error());
     }
   });
+}
+
+bool RouterProcess::Impl::all_marked() const {
+  const control::Status status = controller_->status();
+  return status.nodes.size() == view_->document().nodes.size() &&
+         std::ranges::all_of(status.nodes, &control::NodeFacts::marked);
 }
 
 void RouterProcess::Impl::enter(State state, const Error& error) {

@@ -38,8 +38,8 @@ class RouterProcess {
     kRemoved,  // the session was removed from the ring: stop, and start a new process
   };
 
-  // Begins to serve; `state` tells when it does. Errors: kUnavailable when the coordinator's file or
-  // the HTTP interface's address cannot be had.
+  // Begins to serve; `state` tells when it does. Errors: kUnavailable when the coordinator's file
+  // or the HTTP interface's address cannot be had.
   static Result<std::unique_ptr<RouterProcess>> start(Options options);
   // A clean stop, at most about 6 s: moves are aborted or finished, the session leaves the ring.
   ~RouterProcess();

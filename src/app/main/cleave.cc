@@ -22,5 +22,6 @@ int main(int argc, char** argv) {
   cleave::app::add_adopt(cli);
   cleave::app::add_flatten(cli);
   cleave::app::add_bench(cli);
+  cleave::app::add_demo(cli);
   return cli.run(argc, argv);
 }

@@ -1,0 +1,52 @@
+#include <iostream>
+#include <memory>
+
+#include "app/cli.h"
+#include "app/demo_hot.h"
+
+namespace cleave::app {
+namespace {
+
+int demo_hot(const Cli& cli, const HotOptions& options) {
+  const Result<HotResult> result = run_hot(options);
+  if (!result) return cli.fail(kExitFailed, result.error());
+  // The story is for people; with --json it goes to standard error.
+  (cli.json() ? std::cerr : std::cout) << to_text(*result);
+  if (cli.json()) Cli::print_json(to_json(*result));
+  return result->good() ? kExitOk : kExitFailed;
+}
+
+void add_demo_hot(Cli& cli, CLI::App& group) {
+  const auto options = std::make_shared<HotOptions>();
+  CLI::App& command = cli.add(
+      group,
+      {.name = "hot",
+       .description = "a hot set on one of several real servers is found, cut and moved live",
+       .example = "cleave demo hot --nodes 4 --keys 100000"},
+      [&cli, options] { return demo_hot(cli, *options); });
+  command.add_option("--seconds", options->seconds, "of load, at most")
+      ->check(CLI::Range(5, 3'600))
+      ->capture_default_str();
+  command.add_option("--nodes", options->nodes, "how many redis-servers")
+      ->check(CLI::Range(2, 16))
+      ->capture_default_str();
+  command.add_option("--keys", options->keys, "how many different keys")
+      ->check(CLI::Range(100, 10'000'000))
+      ->capture_default_str();
+  command.add_option("--clients", options->clients, "connections")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  command.add_option("--rate", options->rate, "requests a second; 0 = as fast as answered")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "of keys, load and choices")->capture_default_str();
+  command.add_flag("--verbose", options->verbose, "the router's log on standard error");
+}
+
+}  // namespace
+
+void add_demo(Cli& cli) {
+  CLI::App& group = cli.add_group("demo", "demonstrations, each on its own servers or none");
+  add_demo_hot(cli, group);
+}
+
+}  // namespace cleave::app

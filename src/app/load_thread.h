@@ -1,0 +1,48 @@
+// A load generator on a thread of its own, for whoever has other things to look at meanwhile.
+//
+// Threads: the functions may be called from one thread that is not its own.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "load/generator.h"
+#include "net/asio_loop.h"
+
+namespace cleave::app {
+
+class LoadThread {
+ public:
+  // Begins at once.
+  explicit LoadThread(load::Generator::Options options);
+  // Ends the load, if it did not end.
+  ~LoadThread();
+  LoadThread(const LoadThread&) = delete;
+  LoadThread& operator=(const LoadThread&) = delete;
+
+  load::Phase phase();
+  load::Generator::Progress progress();
+  // Latencies of the measured phase since the last call, in microseconds.
+  load::Histogram take_latency();
+  std::vector<std::uint64_t> shares();
+  // Ends the measured phase; filling, too.
+  void stop();
+  // Waits until everything is swept.
+  load::Report wait();
+  bool done() const;
+
+ private:
+  // Asks on the generator's thread and waits for the answer.
+  template <class T>
+  T ask(const std::function<T(load::Generator&)>& question);
+
+  std::unique_ptr<net::AsioLoop> loop_;
+  std::unique_ptr<load::Generator> generator_;
+  std::promise<load::Report> finished_;
+  std::shared_future<load::Report> report_;
+  std::thread thread_;
+};
+
+}  // namespace cleave::app
