@@ -94,27 +94,24 @@ void Client::push(Request& request) {
 }
 
 void Client::answer(Request& request, std::string_view reply) {
-  if (is_oldest(request)) {
-    out_.append(reply);
-    return answered_oldest(reply.size());
-  }
-  request.reply.assign(reply);
+  reply_buffer(request).append(reply);
+  answered(request, reply.size());
+}
+
+void Client::answered(Request& request, std::size_t reply_bytes) {
+  note_reply(reply_bytes);
   request.done = true;
-  kept_bytes_ += reply.size();
+  if (is_oldest(request)) {
+    pop_done();
+  } else {
+    kept_bytes_ += reply_bytes;
+  }
+  worker_.touch(*this);
+}
+
+void Client::answer_directly(std::string_view reply) {
+  out_.append(reply);
   note_reply(reply.size());
-  worker_.touch(*this);
-}
-
-void Client::answered_oldest(std::size_t reply_bytes) {
-  CHECK(oldest_ != nullptr);
-  note_reply(reply_bytes);
-  oldest_->done = true;
-  pop_done();
-  worker_.touch(*this);
-}
-
-void Client::wrote_directly(std::size_t reply_bytes) {
-  note_reply(reply_bytes);
   worker_.touch(*this);
 }
 

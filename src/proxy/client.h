@@ -42,13 +42,14 @@ class Client final : public net::StreamEvents {
   void push(Request& request);
   // The request's reply is here: it leaves when its turn comes.
   void answer(Request& request, std::string_view reply);
-  // Where to write the reply if `request` is the oldest; to be followed by `answered_oldest`.
-  std::string& oldest_reply() { return out_; }
-  bool is_oldest(const Request& request) const { return oldest_ == &request; }
-  void answered_oldest(std::size_t reply_bytes);
-  // No request is under way: replies may be written straight to `oldest_reply`.
+  // The same in two steps, for a reply that is better written in place: append it to the buffer,
+  // then say how many bytes it had.
+  std::string& reply_buffer(Request& request) { return is_oldest(request) ? out_ : request.reply; }
+  void answered(Request& request, std::size_t reply_bytes);
+  // No request is under way.
   bool idle() const { return oldest_ == nullptr; }
-  void wrote_directly(std::size_t reply_bytes);
+  // A reply without a request, in front of whatever is under way.
+  void answer_directly(std::string_view reply);
 
   // End of turn: writes what has gathered, then goes on reading if it had to stop.
   void flush(Instant now);
@@ -72,6 +73,7 @@ class Client final : public net::StreamEvents {
   std::size_t take(std::string_view bytes);
   void take_input();
   bool may_take() const;
+  bool is_oldest(const Request& request) const { return oldest_ == &request; }
   void note_reply(std::size_t bytes);
   void pop_done();
 

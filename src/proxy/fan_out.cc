@@ -27,6 +27,25 @@ std::string_view without_mark_and_end(std::string_view line) {
 
 }  // namespace
 
+void FanOut::begin(route::Merge merge, std::size_t places) {
+  active_ = true;
+  merge_ = merge;
+  places_ = places;
+  open_ = 0;
+  sum_ = 0;
+  failed_ = false;
+  error_.clear();
+  bytes_.clear();
+  elements_.assign(merge == route::Merge::kArrayInOrder ? places : 0, Slice{});
+}
+
+void FanOut::end() {
+  constexpr std::size_t kKeptBytes = 4'096;
+  active_ = false;
+  if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
+  if (elements_.capacity() > kKeptBytes / sizeof(Slice)) std::vector<Slice>().swap(elements_);
+}
+
 void FanOut::part_replied(std::string_view raw, std::span<const std::uint32_t> places) {
   CHECK(open_ > 0 && !raw.empty());
   --open_;

@@ -16,10 +16,13 @@ namespace cleave::proxy {
 
 class FanOut {
  public:
-  // `places`: keys of the request (kArrayInOrder); elsewhere it does not matter.
-  FanOut(route::Merge merge, std::size_t places) : merge_(merge), places_(places) {
-    if (merge == route::Merge::kArrayInOrder) elements_.resize(places);
-  }
+  // Starts again, with the memory of before. `places`: keys of the request (kArrayInOrder);
+  // elsewhere it does not matter.
+  void begin(route::Merge merge, std::size_t places);
+  // In use since `begin`.
+  bool active() const { return active_; }
+  // Not in use any more; large buffers are given back.
+  void end();
 
   void part_added() { ++open_; }
   // All parts are answered.
@@ -47,8 +50,9 @@ class FanOut {
   void merge_elements(std::string_view raw, std::span<const std::uint32_t> places);
   void keep_error(std::string_view text);
 
-  route::Merge merge_;
-  std::size_t places_;
+  bool active_ = false;
+  route::Merge merge_ = route::Merge::kNone;
+  std::size_t places_ = 0;
   std::size_t open_ = 0;
   std::int64_t sum_ = 0;
   bool failed_ = false;

@@ -49,7 +49,7 @@ struct Request {
   Request* next = nullptr;
   std::string reply;         // kept until its turn
   bool done = false;
-  std::unique_ptr<FanOut> fan_out;  // nullptr: one command's reply is the reply
+  FanOut fan_out;            // not active: one command's reply is the reply
 
   void reset();
 };

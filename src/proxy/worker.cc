@@ -86,10 +86,11 @@ void Worker::stop(const Error& why) {
   if (std::exchange(stopped_, true)) return;
   options_.loop.cancel(house_);
   const std::string text = "ERR cleave: " + why.message;
+  std::string reply;
+  wire::append_error(reply, text);
   while (!clients_.empty()) {
     Client& client = *clients_.back();
-    wire::append_error(client.oldest_reply(), text);
-    client.wrote_directly(0);
+    client.answer_directly(reply);
     client.flush(options_.loop.now());
     if (!client.closed()) part_with(client);
   }

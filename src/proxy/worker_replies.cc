@@ -38,7 +38,7 @@ void Request::reset() {
   reply.clear();
   if (reply.capacity() > kKeptBytes) reply.shrink_to_fit();
   done = false;
-  fan_out.reset();
+  fan_out.end();
 }
 
 // ---- from pipes -------------------------------------------------------------------------------
@@ -95,14 +95,14 @@ void Worker::fail_now(Command& command, const Error& why) {
 void Worker::deliver(Command& command, std::string_view raw) {
   Request* const request = std::exchange(command.request, nullptr);
   if (request == nullptr) return;
-  if (request->fan_out == nullptr) {
+  if (!request->fan_out.active()) {
     if (request->client == nullptr) return release(*request);
     return request->client->answer(*request, raw);
   }
   if (command.kind == Command::Kind::kKeyed) {
-    request->fan_out->part_replied(raw, command.places);
+    request->fan_out.part_replied(raw, command.places);
   } else {
-    request->fan_out->part_of_transaction(raw);
+    request->fan_out.part_of_transaction(raw);
   }
   complete_fan_out(*request);
 }
@@ -110,8 +110,8 @@ void Worker::deliver(Command& command, std::string_view raw) {
 void Worker::deliver_error(Command& command, const std::string& text) {
   Request* const request = std::exchange(command.request, nullptr);
   if (request == nullptr) return;
-  if (request->fan_out != nullptr) {
-    request->fan_out->part_failed(text);
+  if (request->fan_out.active()) {
+    request->fan_out.part_failed(text);
     return complete_fan_out(*request);
   }
   if (request->client == nullptr) return release(*request);
@@ -121,12 +121,12 @@ void Worker::deliver_error(Command& command, const std::string& text) {
 }
 
 void Worker::complete_fan_out(Request& request) {
-  if (!request.fan_out->complete()) return;
+  if (!request.fan_out.complete()) return;
   if (request.client == nullptr) return release(request);
-  std::string reply;
-  request.fan_out->append_reply(reply);
-  request.fan_out.reset();
-  request.client->answer(request, reply);
+  std::string& out = request.client->reply_buffer(request);
+  const std::size_t before = out.size();
+  request.fan_out.append_reply(out);
+  request.client->answered(request, out.size() - before);
 }
 
 std::string Worker::describe(const Command& command, const Error& why,

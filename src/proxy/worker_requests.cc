@@ -49,10 +49,7 @@ void Worker::handle_broken(Client& client, const Error& why) {
 // ---- answers of the router's own --------------------------------------------------------------
 
 void Worker::answer_now(Client& client, std::string_view reply) {
-  if (client.idle()) {
-    client.oldest_reply().append(reply);
-    return client.wrote_directly(reply.size());
-  }
+  if (client.idle()) return client.answer_directly(reply);
   Request& request = *requests_.get();
   client.push(request);
   client.answer(request, reply);
@@ -204,9 +201,9 @@ void Worker::fan_out(Client& client, const wire::Request& said) {
   const wire::Request request = clean(said);
   Request& slot = *requests_.get();
   client.push(slot);
-  slot.fan_out = std::make_unique<FanOut>(decision_.merge, decision_.keys.size());
+  slot.fan_out.begin(decision_.merge, decision_.keys.size());
   gather_parts(slot);
-  for (std::size_t i = 0; i < parts_.size(); ++i) slot.fan_out->part_added();
+  for (std::size_t i = 0; i < parts_.size(); ++i) slot.fan_out.part_added();
   // From here on a part may fail at once, and the last one completes the request.
   for (Command* part : parts_) {
     encode_part(request, *part);
@@ -270,7 +267,7 @@ void Worker::everywhere(Client& client, const wire::Request& said) {
 
   Request& slot = *requests_.get();
   client.push(slot);
-  slot.fan_out = std::make_unique<FanOut>(decision_.merge, 0);
+  slot.fan_out.begin(decision_.merge, 0);
   parts_.clear();
   for (const auto& link : links_.all()) {
     Command& part = new_command(slot);
@@ -278,7 +275,7 @@ void Worker::everywhere(Client& client, const wire::Request& said) {
     part.node = link->node;
     part.replies = kTransactionReplies;
     parts_.push_back(&part);
-    slot.fan_out->part_added();
+    slot.fan_out.part_added();
   }
   for (Command* part : parts_) place(*part, bytes);
   parts_.clear();
