@@ -132,7 +132,11 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
 
 void Api::get_ready(const Done& done) {
   const control::Status status = options_.order_taker.status();
-  done(status.view == nullptr ? error_response(no_view()) : ok({{"ready", true}}));
+  if (status.view == nullptr) return done(error_response(no_view()));
+  if (!options_.router.serving()) {
+    return done(error_response({Code::kUnavailable, "no server has told its commands yet"}));
+  }
+  done(ok({{"ready", true}}));
 }
 
 void Api::get_status(const Done& done) {

@@ -1,6 +1,6 @@
 // Api: the HTTP interface of one router process, as functions of a request.
 //
-//   GET    /ready                       200 once a view is served, else 503; needs no token
+//   GET    /ready                       200 once clients are served, else 503; needs no token
 //   GET    /status /ring /moves /decisions /plan
 //   GET    /heat                        how hot everything is now
 //   GET    /heat?from=MS&to=MS          and was, between two times of day

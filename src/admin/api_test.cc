@@ -289,6 +289,13 @@ TEST_F(ApiTest, WithoutAViewEverythingSaysSo) {
   EXPECT_EQ(ask("POST", "/moves", R"({"key":"k","to":"b"})").status, 503);
 }
 
+TEST_F(ApiTest, IsNotReadyBeforeClientsAreServed) {
+  router_.serves = false;
+  EXPECT_EQ(ask("GET", "/ready").status, 503);
+  router_.serves = true;
+  EXPECT_EQ(ask("GET", "/ready").status, 200);
+}
+
 TEST_F(ApiTest, TokenGuardsAllButReady) {
   Api guarded{{.order_taker = operator_,
                .router = router_,

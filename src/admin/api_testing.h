@@ -46,8 +46,11 @@ class RecordingOperator final : public control::Operator {
 // A data path with one client and node b down.
 class RecordingRouter final : public RouterFacts {
  public:
+  bool serving() const override { return serves; }
   std::vector<proxy::NodeHealth> health() const override;
   void stats(std::function<void(proxy::RouterStats)> done) override;
+
+  bool serves = true;
 };
 
 }  // namespace cleave::admin

@@ -12,6 +12,8 @@ namespace cleave::admin {
 class RouterFacts {
  public:
   virtual ~RouterFacts() = default;
+  // Clients can connect.
+  virtual bool serving() const = 0;
   virtual std::vector<proxy::NodeHealth> health() const = 0;
   virtual void stats(std::function<void(proxy::RouterStats)> done) = 0;
 };
