@@ -83,6 +83,7 @@ ring::RangeSet Calm::given(NodeId node) const {
     if (!move.committed || move.ordered || move.source != node) continue;
     ranges.insert(ranges.end(), move.ranges.begin(), move.ranges.end());
   }
+  if (ranges.empty()) return {};  // as for most nodes; what they own is long to list
   return ring::difference(ring::normalised(std::move(ranges)), input_.view->owned_by(node));
 }
 

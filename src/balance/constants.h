@@ -88,6 +88,10 @@ struct Constants {
   std::uint32_t join_until_ppm = 985'000;  // ... to here,
   std::uint32_t join_load_ppm = 900'000;   // while it has less than so much of its fair load
 
+  // ---- memory -------------------------------------------------------------------------------
+  std::uint32_t memory_hot_ppm = 850'000;      // of its limit in use, and ...
+  std::uint32_t memory_above_ppm = 1'200'000;  // ... so much more than the others: gives keys away
+
   // ---- advice -------------------------------------------------------------------------------
   std::uint32_t advise_ppm = 800'000;     // mean use of capacity: more nodes are needed ...
   std::uint32_t advise_to_ppm = 650'000;  // ... so many that it falls to this

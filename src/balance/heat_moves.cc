@@ -57,6 +57,7 @@ class HeatPlanner {
 
   std::vector<NodeId> hot_nodes() const;
   void help(NodeId id);
+  bool try_targets(const BoardNode& source, Tries& tries);
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
   std::vector<NodeId> targets(const BoardNode& source, Tries& tries);
   std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target,
@@ -115,24 +116,35 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
   return ids;
 }
 
+// One move after the other, to one node after the other, for as long as the source may give and is
+// above the stop level.
 void HeatPlanner::help(NodeId id) {
-  const BoardNode source = board_.node(id);
-  Verdict verdict{.node = id};
-  verdict.text = refusal(source, verdict);
-  if (!verdict.text.empty()) {
-    plan_.verdicts.push_back(verdict);
+  for (std::size_t moves = 0; board_.node(id).level() > task_.stop_ppm; ++moves) {
+    const BoardNode source = board_.node(id);
+    Verdict verdict{.node = id};
+    verdict.text = refusal(source, verdict);
+    Tries tries;
+    if (verdict.text.empty() && try_targets(source, tries)) continue;
+    if (moves > 0) return;  // it is being helped
+    if (verdict.text.empty()) {
+      explain(source, tries);
+    } else {
+      plan_.verdicts.push_back(verdict);
+    }
     return;
   }
-  Tries tries;
+}
+
+bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
   for (const NodeId target : targets(source, tries)) {
     if (auto move = attempt(source, board_.node(target), tries)) {
       board_.apply(*move);
       keys_used_ += move->keys;
       plan_.moves.push_back(std::move(*move));
-      return;
+      return true;
     }
   }
-  explain(source, tries);
+  return false;
 }
 
 // Why nothing is even tried for the node; "" = it is.

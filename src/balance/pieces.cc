@@ -16,16 +16,36 @@ std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
   return static_cast<std::uint64_t>(Wide{amount} * ppm / 1'000'000);
 }
 
+// The best window of a stretch, as found under some limits.
+struct Best {
+  std::uint64_t load_min = kNoLimit;  // of those limits; kNoLimit = not looked for yet
+  std::optional<Window> window = {};
+
+  bool holds(const WindowLimits& limits) const {
+    // Far smaller windows are allowed by now: look again.
+    if (limits.load_min < load_min / 2) return false;
+    if (!window) return true;
+    return window->load <= limits.load_max && window->keys <= limits.keys_max;
+  }
+};
+
+struct Candidate {
+  Stretch stretch;
+  Best any = {};
+  Best large = {};
+};
+
 class Chooser {
  public:
-  Chooser(std::vector<Stretch> stretches, const Price& price, const Appetite& appetite,
+  Chooser(const std::vector<Stretch>& stretches, const Price& price, const Appetite& appetite,
           const Constants& constants)
-      : stretches_(std::move(stretches)),
-        price_(price),
+      : price_(price),
         appetite_(appetite),
         constants_(constants),
         keys_left_(appetite.keys_max),
-        cuts_left_(appetite.cuts_max) {}
+        cuts_left_(appetite.cuts_max) {
+    for (const Stretch& each : stretches) candidates_.push_back({.stretch = each});
+  }
 
   Pieces run() {
     while (result_.windows.size() < constants_.pieces_max && wanted() >= appetite_.piece_min) {
@@ -56,10 +76,11 @@ class Chooser {
       result_.lacked_cuts = true;
       return false;
     }
-    const auto any = densest(limits(appetite_.piece_min));
-    const auto large = densest(limits(std::max(appetite_.piece_min, wanted() / 4)));
-    if (large && Wide{large->second.load} * any->second.cost * kFarDenser >=
-                     Wide{any->second.load} * large->second.cost) {
+    const std::uint64_t small = appetite_.piece_min;
+    const auto any = densest(&Candidate::any, limits(small));
+    const auto large = densest(&Candidate::large, limits(std::max(small, wanted() / 4)));
+    if (large && (!any || Wide{large->second.load} * any->second.cost * kFarDenser >=
+                              Wide{any->second.load} * large->second.cost)) {
       take(large->first, large->second);
       return true;
     }
@@ -67,18 +88,31 @@ class Chooser {
       take(any->first, any->second);
       return true;
     }
-    WindowLimits unlimited = limits(appetite_.piece_min);
+    WindowLimits unlimited = limits(small);
     unlimited.keys_max = kNoLimit;
-    result_.lacked_keys = densest(unlimited).has_value();
+    for (const Candidate& each : candidates_) {
+      if (!densest_window(each.stretch, price_, unlimited)) continue;
+      result_.lacked_keys = true;
+      break;
+    }
     return false;
   }
 
-  std::optional<std::pair<std::size_t, Window>> densest(const WindowLimits& limits) const {
+  // The densest window of all stretches. Limits only shrink from piece to piece, so the best of a
+  // stretch stays its best for as long as it still fits them; this makes a plan ten times cheaper.
+  std::optional<std::pair<std::size_t, Window>> densest(Best Candidate::* kind,
+                                                        const WindowLimits& limits) {
     std::optional<std::pair<std::size_t, Window>> best;
-    for (std::size_t at = 0; at < stretches_.size(); ++at) {
-      if (stretches_[at].load < limits.load_min) continue;
-      const auto window = densest_window(stretches_[at], price_, limits);
-      if (window && (!best || window->denser_than(best->second))) best.emplace(at, *window);
+    for (std::size_t at = 0; at < candidates_.size(); ++at) {
+      Candidate& each = candidates_[at];
+      if (each.stretch.load < limits.load_min) continue;
+      Best& known = each.*kind;
+      if (!known.holds(limits)) {
+        known = {.load_min = limits.load_min,
+                 .window = densest_window(each.stretch, price_, limits)};
+      }
+      if (!known.window) continue;
+      if (!best || known.window->denser_than(best->second)) best.emplace(at, *known.window);
     }
     return best;
   }
@@ -89,8 +123,8 @@ class Chooser {
     result_.keys += window.keys;
     keys_left_ -= std::min(keys_left_, window.keys);
     cuts_left_ -= std::min(cuts_left_, cuts_of(window));
-    const Stretch from = stretches_[at];
-    stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at));
+    const Stretch from = candidates_[at].stretch;
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(at));
     if (from.range.last > window.range.last) {
       add_rest(from, {Token{window.range.last.value() + 1}, from.range.last});
     }
@@ -105,17 +139,19 @@ class Chooser {
     const auto end = std::ranges::upper_bound(from.tokens, range.last, {}, &heat::TokenLoad::token);
     Stretch rest{.range = range, .tokens = {begin, end}, .fresh_cut = from.fresh_cut};
     for (const heat::TokenLoad& each : rest.tokens) rest.load += each.load;
-    stretches_.push_back(rest);
+    candidates_.push_back({.stretch = rest});
   }
 
   void take_whole_ranges() {
-    std::ranges::sort(stretches_, [&](const Stretch& left, const Stretch& right) {
+    std::vector<Stretch> stretches;
+    for (const Candidate& each : candidates_) stretches.push_back(each.stretch);
+    std::ranges::sort(stretches, [&](const Stretch& left, const Stretch& right) {
       const Wide left_density = Wide{left.load} * (price_.keys_in(right.range) + 1);
       const Wide right_density = Wide{right.load} * (price_.keys_in(left.range) + 1);
       return left_density != right_density ? left_density > right_density
                                            : left.range.first < right.range.first;
     });
-    for (const Stretch& each : stretches_) {
+    for (const Stretch& each : stretches) {
       if (result_.windows.size() >= kWholeRangesMax || cuts_left_ == 0) break;
       if (each.load == 0 || each.load > wanted()) continue;
       Window whole{.range = each.range, .load = each.load, .keys = price_.keys_in(each.range)};
@@ -132,7 +168,7 @@ class Chooser {
     }
   }
 
-  std::vector<Stretch> stretches_;
+  std::vector<Candidate> candidates_;
   const Price& price_;
   const Appetite& appetite_;
   const Constants& constants_;
@@ -143,9 +179,9 @@ class Chooser {
 
 }  // namespace
 
-Pieces choose_pieces(std::vector<Stretch> stretches, const Price& price, const Appetite& appetite,
-                     const Constants& constants) {
-  return Chooser(std::move(stretches), price, appetite, constants).run();
+Pieces choose_pieces(const std::vector<Stretch>& stretches, const Price& price,
+                     const Appetite& appetite, const Constants& constants) {
+  return Chooser(stretches, price, appetite, constants).run();
 }
 
 }  // namespace cleave::balance

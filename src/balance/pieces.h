@@ -35,7 +35,7 @@ struct Pieces {
 // The most cuts that moving a window can add: itself, and the rest of a cut that it splits in two.
 constexpr std::uint32_t cuts_of(const Window& window) { return window.boundaries == 2 ? 2 : 1; }
 
-Pieces choose_pieces(std::vector<Stretch> stretches, const Price& price, const Appetite& appetite,
-                     const Constants& constants);
+Pieces choose_pieces(const std::vector<Stretch>& stretches, const Price& price,
+                     const Appetite& appetite, const Constants& constants);
 
 }  // namespace cleave::balance

@@ -8,6 +8,7 @@
 #include "balance/bound.h"
 #include "balance/calm.h"
 #include "balance/heat_moves.h"
+#include "balance/memory_moves.h"
 #include "balance/merges.h"
 #include "balance/staged_moves.h"
 #include "balance/text.h"
@@ -191,6 +192,7 @@ void plan_all(Board& board, const Calm& calm, const std::vector<Level>& levels,
     plan_joins(board, calm, plan);
     if (doubt.text.empty()) {
       plan_load(board, calm, levels, stop_ppm, plan);
+      plan_memory(board, calm, plan);
     } else {
       plan.verdicts.push_back(doubt);
     }

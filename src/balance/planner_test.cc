@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "balance/explain.h"
 #include "balance/test_world.h"
 
@@ -109,12 +111,19 @@ TEST_F(PlannerTest, FillsANodeOnlyAsFarAsItHasRoom) {
   EXPECT_GE(plan.moves[0].load, kFair * 70 / 100);
 }
 
-TEST_F(PlannerTest, SpreadsOverSeveralNodesWhenAllowed) {
+TEST_F(PlannerTest, SpreadsOverSeveralNodesAtOnceWhereThatIsAllowed) {
   load({280, 40, 40, 40});
+  EXPECT_EQ(planned().moves.size(), 1U);  // one out of a node at a time
   input_.constants.moves_out_max = 3;
-  const Plan first = planned();
-  ASSERT_EQ(first.moves.size(), 1U);  // one at a time for each plan and source
-  EXPECT_LE(first.moves[0].destination_after, kFair * 105 / 100);
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 3U);
+  std::set<NodeId> destinations;
+  for (const PlannedMove& move : plan.moves) {
+    EXPECT_LE(move.destination_after, kFair * 105 / 100);
+    destinations.insert(move.destination);
+  }
+  EXPECT_EQ(destinations.size(), 3U);
+  EXPECT_LT(plan.predicted_ppm, 1'150'000U);
 }
 
 TEST_F(PlannerTest, TwoHotNodesAreHelpedInOnePlan) {
@@ -220,6 +229,34 @@ TEST_F(PlannerTest, ANodeWithoutMemoryTakesNothing) {
   EXPECT_EQ(reasons(plan), std::vector{Why::kNoTarget});
 }
 
+TEST_F(PlannerTest, ANodeWhoseMemoryFillsUpGivesItsColdestRanges) {
+  load({100, 100, 100, 100}, 20);
+  input_.trigger = {};
+  for (NodeFacts& each : input_.nodes) {
+    each.memory_bytes = 400'000'000;
+    each.memory_bytes_max = 1'000'000'000;
+    each.bytes_per_key = 40'000;
+  }
+  facts(3).memory_bytes = 900'000'000;
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  EXPECT_EQ(plan.moves[0].source, NodeId{3});
+  EXPECT_EQ(plan.moves[0].cause, Cause::kMemory);
+  EXPECT_EQ(plan.moves[0].load, 0U);  // there are ranges without any load
+  EXPECT_GT(plan.moves[0].bytes, 5'000'000U);
+  EXPECT_LE(plan.moves[0].keys, 400U);  // 1 % of all
+}
+
+TEST_F(PlannerTest, MemoryThatIsFullEverywhereMovesNothing) {
+  input_.trigger = {};
+  load({100, 100, 100, 100}, 20);
+  for (NodeFacts& each : input_.nodes) {
+    each.memory_bytes = 900'000'000;
+    each.memory_bytes_max = 1'000'000'000;
+  }
+  EXPECT_TRUE(planned().moves.empty());
+}
+
 TEST_F(PlannerTest, TheHoursBudgetOfKeysHolds) {
   load({160, 100, 100, 40});
   input_.history.push_back({.ranges = {{Token{1}, Token{2}}},
@@ -266,7 +303,7 @@ TEST_F(PlannerTest, OneKeyThatIsTheLoadIsNamed) {
 }
 
 TEST_F(PlannerTest, AHeavyTokenThatFitsNowhereGoesWhereThePeakFalls) {
-  // Three tokens of 0.8 on node 1: none fits beside 0.53 below the mean, but one may stand above it.
+  // Three tokens of 0.8 on node 1: none fits beside 0.53 below the mean, one may stand above it.
   load({240, 53, 53, 54}, 3);
   const Plan plan = planned();
   ASSERT_EQ(plan.moves.size(), 1U);

@@ -1,7 +1,7 @@
 // The samples of about the last 30 s: the shape of the load, at the resolution of single tokens.
 //
 // Newer ones count more (a linear taper), so that a hot set that has moved on is soon forgotten.
-// Memory: at most 16,384 tokens for each of 15 ticks. Threads: one owner.
+// Memory: at most 8,192 tokens for each of 15 ticks. Threads: one owner.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class Shape {
 class SampleBook {
  public:
   static constexpr std::size_t kTicks = 15;  // 30 s at a tick of 2 s
-  static constexpr std::size_t kTokensPerTick = 16'384;
+  static constexpr std::size_t kTokensPerTick = 8'192;
 
   // Each sample stands for `thinning` requests like it.
   void add(std::span<const Sample> samples, std::uint32_t thinning);
