@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/cli.h"
+#include "app/demo_commands.h"
 #include "app/demo_hot.h"
 
 namespace cleave::app {
@@ -15,6 +16,8 @@ int demo_hot(const Cli& cli, const HotOptions& options) {
   if (cli.json()) Cli::print_json(to_json(*result));
   return result->good() ? kExitOk : kExitFailed;
 }
+
+}  // namespace
 
 void add_demo_hot(Cli& cli, CLI::App& group) {
   const auto options = std::make_shared<HotOptions>();
@@ -42,11 +45,11 @@ void add_demo_hot(Cli& cli, CLI::App& group) {
   command.add_flag("--verbose", options->verbose, "the router's log on standard error");
 }
 
-}  // namespace
-
 void add_demo(Cli& cli) {
   CLI::App& group = cli.add_group("demo", "demonstrations, each on its own servers or none");
   add_demo_hot(cli, group);
+  add_demo_auto_split(cli, group);
+  add_demo_churn(cli, group);
 }
 
 }  // namespace cleave::app
