@@ -22,9 +22,8 @@ Greeting greeting(const Credentials& credentials, const SessionId& session) {
     ++result.replies;
   };
   if (!credentials.password.empty()) {
-    add(credentials.user.empty()
-            ? wire::command({"AUTH", credentials.password})
-            : wire::command({"AUTH", credentials.user, credentials.password}));
+    add(credentials.user.empty() ? wire::command({"AUTH", credentials.password})
+                                 : wire::command({"AUTH", credentials.user, credentials.password}));
   }
   add(wire::command({"CLIENT", "SETNAME", "cleave:" + session.value()}));
   add(wire::command({"CLIENT", "ID"}));

@@ -15,8 +15,7 @@ Reply bulk(std::string text) { return {.type = Reply::Type::kBulk, .text = std::
 Reply integer(std::int64_t value) { return {.type = Reply::Type::kInteger, .integer = value}; }
 
 std::vector<Reply> good() {
-  return {status("OK"), integer(42),
-          bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n"),
+  return {status("OK"), integer(42), bulk("# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n"),
           bulk("# Replication\r\nrole:master\r\nmaster_replid:def\r\nmaster_replid2:000\r\n")};
 }
 

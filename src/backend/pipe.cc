@@ -42,9 +42,7 @@ Pipe::Impl::Impl(net::Loop& loop, Gate& gate, Rng rng, Options options)
       options_(std::move(options)),
       scanner_(options_.limits) {}
 
-std::size_t Pipe::Impl::unfinished() const {
-  return queue_.size() + lost_open_ + failures_.size();
-}
+std::size_t Pipe::Impl::unfinished() const { return queue_.size() + lost_open_ + failures_.size(); }
 
 void Pipe::Impl::send(std::string_view bytes, ReplySink& sink, std::uint32_t replies) {
   CHECK(replies > 0 && !bytes.empty());
@@ -169,8 +167,8 @@ void Pipe::Impl::fail_waiting(const Error& why) {
 
 void Pipe::Impl::arm_ticks() {
   if (tick_ != net::TimerId{}) return;
-  const milliseconds period = std::clamp(options_.limits.request_timeout / 4, milliseconds{1},
-                                         kTickMax);
+  const milliseconds period =
+      std::clamp(options_.limits.request_timeout / 4, milliseconds{1}, kTickMax);
   tick_ = loop_.after(period, [weak = weak_from_this()] {
     if (const std::shared_ptr<Impl> self = weak.lock()) self->on_tick();
   });
@@ -228,7 +226,8 @@ void Pipe::Impl::bury_in_flight(const Error& why, std::uint64_t bytes_left) {
   }
   left = std::max(left, expired_);  // their sinks were told "unknown" and wait for the kill
   std::vector<ReplySink*> untold;
-  Lost lost{.run_id = identity_.incarnation.run_id, .connection_id = identity_.connection_id,
+  Lost lost{.run_id = identity_.incarnation.run_id,
+            .connection_id = identity_.connection_id,
             .sinks = {}};
   for (std::size_t i = 0; i < left; ++i) {
     lost.sinks.push_back(queue_[i].sink);

@@ -53,7 +53,13 @@ class Pipe::Impl final : public net::StreamEvents,
 
  private:
   enum class State : std::uint8_t {
-    kDown, kConnecting, kGreeting, kProving, kReady, kRefused, kShut,
+    kDown,
+    kConnecting,
+    kGreeting,
+    kProving,
+    kReady,
+    kRefused,
+    kShut,
   };
 
   struct Pending {
@@ -132,24 +138,24 @@ class Pipe::Impl final : public net::StreamEvents,
   Fifo<Pending> queue_;
   std::size_t sent_ = 0;
   std::size_t expired_ = 0;
-  std::string waiting_;          // bytes of the back part of the queue
-  std::uint64_t handed_ = 0;     // bytes given to stream_ since it was made
-  std::size_t backlog_ = 0;      // of them, kept by the stream at the last look
+  std::string waiting_;       // bytes of the back part of the queue
+  std::uint64_t handed_ = 0;  // bytes given to stream_ since it was made
+  std::size_t backlog_ = 0;   // of them, kept by the stream at the last look
   bool flush_asked_ = false;
-  std::string partial_;          // the beginning of a reply whose end is still to come
+  std::string partial_;  // the beginning of a reply whose end is still to come
   wire::ReplyScanner scanner_;
 
   std::vector<Failure> failures_;  // to be told in the next turn
   std::vector<Lost> lost_;
-  std::size_t lost_open_ = 0;      // sinks in lost_
+  std::size_t lost_open_ = 0;  // sinks in lost_
 
   std::vector<wire::Reply> greeting_;
   std::size_t greeting_wanted_ = 0;
   std::vector<std::uint64_t> kills_;  // connection ids whose kill is under way, in order
   bool confirmed_ = false;
 
-  bool failing_ = false;          // the last attempt failed: what comes is failed at once
-  std::uint32_t attempts_ = 0;    // since a connection last worked for a while
+  bool failing_ = false;        // the last attempt failed: what comes is failed at once
+  std::uint32_t attempts_ = 0;  // since a connection last worked for a while
   Instant ready_since_{0};
   std::string last_error_;
   PipeStats stats_;

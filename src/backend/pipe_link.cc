@@ -13,9 +13,9 @@ void Pipe::Impl::open() { connect(); }
 void Pipe::Impl::connect_after(nanoseconds delay) {
   forget_timer(connect_timer_);
   connect_timer_ = loop_.after(delay, guarded([](Impl& self) {
-    self.connect_timer_ = net::TimerId{};
-    self.connect();
-  }));
+                                 self.connect_timer_ = net::TimerId{};
+                                 self.connect();
+                               }));
 }
 
 void Pipe::Impl::connect() {
@@ -38,10 +38,11 @@ void Pipe::Impl::greet(std::unique_ptr<net::Stream> stream) {
   backlog_ = 0;
   stream_->start(*this);
   stream_->send(said.bytes);
-  greeting_timer_ = loop_.after(options_.limits.connect_timeout, guarded([](Impl& self) {
-    self.greeting_timer_ = net::TimerId{};
-    self.lose(Error{Code::kTimeout, self.place() + ": connected, but does not answer"});
-  }));
+  greeting_timer_ = loop_.after(
+      options_.limits.connect_timeout, guarded([](Impl& self) {
+        self.greeting_timer_ = net::TimerId{};
+        self.lose(Error{Code::kTimeout, self.place() + ": connected, but does not answer"});
+      }));
 }
 
 void Pipe::Impl::take_greeting_reply(std::string_view raw) {
@@ -108,9 +109,8 @@ void Pipe::Impl::take_kill_reply(std::string_view raw) {
 }
 
 void Pipe::Impl::ask_gate() {
-  gate_.confirm(guarded([](Impl& self, const Result<void>& verdict) {
-    self.take_verdict(verdict);
-  }));
+  gate_.confirm(
+      guarded([](Impl& self, const Result<void>& verdict) { self.take_verdict(verdict); }));
 }
 
 void Pipe::Impl::take_verdict(const Result<void>& verdict) {
@@ -126,9 +126,10 @@ void Pipe::Impl::take_verdict(const Result<void>& verdict) {
   fail_waiting(Error{Code::kUnavailable, last_error_});
   forget_timer(connect_timer_);
   connect_timer_ = loop_.after(options_.limits.reconnect_max, guarded([](Impl& self) {
-    self.connect_timer_ = net::TimerId{};
-    if (self.state_ == State::kProving && !self.confirmed_) self.ask_gate();
-  }));
+                                 self.connect_timer_ = net::TimerId{};
+                                 if (self.state_ == State::kProving && !self.confirmed_)
+                                   self.ask_gate();
+                               }));
 }
 
 void Pipe::Impl::ready_if_proved() {

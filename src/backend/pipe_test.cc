@@ -75,10 +75,9 @@ class PipeTest : public testing::Test {
                                   Pipe::Options{.address = {.host = "127.0.0.1", .port = port},
                                                 .credentials = credentials,
                                                 .limits = limits,
-                                                .on_state =
-                                                    [this](bool usable) {
-                                                      if (on_state) on_state(usable);
-                                                    }});
+                                                .on_state = [this](bool usable) {
+                                                  if (on_state) on_state(usable);
+                                                }});
   }
   void run(const std::function<bool()>& done) { run_until(*loop, done); }
   void run_for(milliseconds time) {
@@ -393,8 +392,9 @@ TEST_F(PipeTest, CallGivesTheReplyAsATree) {
   open(redis.port());
   std::string text;
   bool finished = false;
-  call(*pipe, wire::command({"ECHO", "hi"}),
-       [&](const Result<wire::Reply>& reply) { text = reply->text; }, [&] { finished = true; });
+  call(
+      *pipe, wire::command({"ECHO", "hi"}),
+      [&](const Result<wire::Reply>& reply) { text = reply->text; }, [&] { finished = true; });
   run([&] { return finished; });
   EXPECT_EQ(text, "hi");
 }

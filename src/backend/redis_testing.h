@@ -97,7 +97,8 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   RawClient(RawClient&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), connected_(other.connected_),
+      : fd_(std::exchange(other.fd_, -1)),
+        connected_(other.connected_),
         pending_(std::move(other.pending_)) {}
 
   bool connected() const { return connected_; }
@@ -202,10 +203,10 @@ class RedisServer {
   RedisServer& operator=(const RedisServer&) = delete;
 
   void start() {
-    std::vector<std::string> args{"redis-server", "--port", std::to_string(port_), "--bind",
-                                  "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
-                                  directory_, "--logfile", directory_ + "/log",
-                                  "--daemonize", "no"};
+    std::vector<std::string> args{
+        "redis-server", "--port",    std::to_string(port_), "--bind",      "127.0.0.1",
+        "--save",       "",          "--appendonly",        "no",          "--dir",
+        directory_,     "--logfile", directory_ + "/log",   "--daemonize", "no"};
     args.insert(args.end(), extra_.begin(), extra_.end());
     std::vector<char*> raw;
     for (std::string& arg : args) raw.push_back(arg.data());

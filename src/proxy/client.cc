@@ -9,14 +9,13 @@
 namespace cleave::proxy {
 namespace {
 
-// What a reply is taken to be before the first one came. Large, so that a client which opens with
-// thousands of requests for large values gets only a few of them under way at first.
-constexpr std::size_t kReplyBytesFirst = 65'536;
+// How many requests of a new client may be under way, one more with each reply: a client that opens
+// with thousands of requests for large values is found out before they are all sent, because what
+// was sent to a server comes back through a pipe that others share.
+constexpr std::size_t kWindowFirst = 4;
+constexpr std::size_t kWindowMax = 1'024;
 // A reply's weight in the moving average is one in so many.
 constexpr std::size_t kAverageOver = 8;
-// However large the replies, so many requests of a client may be under way: one at a time would
-// cost a client with large values a round trip each.
-constexpr std::size_t kPendingAlways = 4;
 // Buffers above this are given back once empty.
 constexpr std::size_t kKeptBytes = 65'536;
 
@@ -33,7 +32,7 @@ Client::Client(Worker& worker, const Limits& limits, std::unique_ptr<net::Stream
       limits_(limits),
       stream_(std::move(stream)),
       parser_(limits),
-      reply_bytes_expected_(kReplyBytesFirst) {}
+      window_(std::min(kWindowFirst, limits.client_pending_max)) {}
 
 // ---- requests in ------------------------------------------------------------------------------
 
@@ -77,10 +76,8 @@ std::size_t Client::take(std::string_view bytes) {
 }
 
 bool Client::may_take() const {
-  if (pending_ >= limits_.client_pending_max) return false;
-  if (unsent() > limits_.client_unsent_bytes_max) return false;
-  return pending_ < kPendingAlways ||
-         pending_ * reply_bytes_expected_ <= limits_.client_unsent_bytes_max;
+  if (pending_ >= window_ || unsent() > limits_.client_unsent_bytes_max) return false;
+  return pending_ == 0 || pending_ * reply_bytes_expected_ <= limits_.client_unsent_bytes_max;
 }
 
 // ---- replies out ------------------------------------------------------------------------------
@@ -116,8 +113,14 @@ void Client::answer_directly(std::string_view reply) {
 }
 
 void Client::note_reply(std::size_t bytes) {
-  reply_bytes_expected_ += bytes / kAverageOver;
-  reply_bytes_expected_ -= std::min(reply_bytes_expected_, reply_bytes_expected_ / kAverageOver);
+  largest_reply_ = std::max(largest_reply_, bytes);
+  window_ = std::min({window_ + 1, kWindowMax, limits_.client_pending_max});
+  // Large replies are believed at once, small ones little by little.
+  if (bytes > reply_bytes_expected_) {
+    reply_bytes_expected_ = bytes;
+  } else {
+    reply_bytes_expected_ -= (reply_bytes_expected_ - bytes) / kAverageOver;
+  }
 }
 
 void Client::pop_done() {
@@ -140,7 +143,9 @@ void Client::flush(Instant now) {
     out_.clear();
     give_back(out_);
   }
-  if (unsent() > limits_.client_unsent_bytes_hard) {
+  if (unsent() == 0) largest_reply_ = 0;
+  // One reply may be larger than the bound: a client that reads it does nothing wrong.
+  if (unsent() > limits_.client_unsent_bytes_hard + largest_reply_) {
     return worker_.shed(*this, "did not read " + std::to_string(unsent()) + " bytes of replies");
   }
   if (finishing_ && idle()) {

@@ -85,12 +85,14 @@ class Client final : public net::StreamEvents {
   std::string out_;    // replies of this turn
   Request* oldest_ = nullptr;
   Request* newest_ = nullptr;
-  std::size_t pending_ = 0;     // requests in the order
-  std::size_t kept_bytes_ = 0;  // replies that wait for their turn
-  std::size_t backlog_ = 0;     // kept by the stream at the last look
-  std::size_t reply_bytes_expected_;  // of one reply: a moving average
+  std::size_t pending_ = 0;               // requests in the order
+  std::size_t kept_bytes_ = 0;            // replies that wait for their turn
+  std::size_t backlog_ = 0;               // kept by the stream at the last look
+  std::size_t largest_reply_ = 0;         // since everything was last written
+  std::size_t window_;                    // requests that may be under way
+  std::size_t reply_bytes_expected_ = 0;  // of one reply
   Instant stalled_since_{0};
-  bool stopped_ = false;    // reading is paused
+  bool stopped_ = false;  // reading is paused
   bool finishing_ = false;
   bool closed_ = false;
 };

@@ -33,10 +33,10 @@ struct WorkerCounters {
   Counter clients_total;  // ever
   Counter clients_shed;   // closed by us: too slow, or broke the protocol
   Counter requests;
-  Counter refused;        // by the router itself, with an error
-  Counter errors;         // errors of the router's about a server
+  Counter refused;  // by the router itself, with an error
+  Counter errors;   // errors of the router's about a server
   Counter timeouts;
-  Counter retries;        // reads sent again after a connection was lost
+  Counter retries;  // reads sent again after a connection was lost
   Counter held_now;
   Counter held_total;
   std::array<Counter, kHoldSteps + 1> hold_ms;

@@ -14,6 +14,9 @@ using route::same_word;
 constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
 
+constexpr std::string_view kBadName =
+    "ERR Client names cannot contain spaces, newlines or special characters.";
+
 bool password_fits(std::string_view user, std::string_view password, const LocalContext& context) {
   return same_word(user, "default") && password == context.password;
 }
@@ -31,6 +34,10 @@ void answer_auth(Args args, ClientFacts& client, const LocalContext& context, st
   }
   client.authenticated = true;
   wire::append_status(out, "OK");
+}
+
+bool is_clean_name(std::string_view name) {
+  return std::ranges::all_of(name, [](char letter) { return letter >= '!' && letter <= '~'; });
 }
 
 void append_hello(const ClientFacts& client, const LocalContext& context, std::string& out) {
@@ -67,8 +74,8 @@ void answer_hello(Args args, ClientFacts& client, const LocalContext& context, s
       name = args[i + 1];
       i += 2;
     } else {
-      return wire::append_error(out, "ERR Syntax error in HELLO option '" + std::string(args[i]) +
-                                         "'");
+      return wire::append_error(out,
+                                "ERR Syntax error in HELLO option '" + std::string(args[i]) + "'");
     }
   }
   if (!authenticated) {
@@ -78,6 +85,7 @@ void answer_hello(Args args, ClientFacts& client, const LocalContext& context, s
         "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
+  if (!is_clean_name(name)) return wire::append_error(out, kBadName);
   client.authenticated = true;
   client.name = std::string(name);
   append_hello(client, context, out);
@@ -90,10 +98,6 @@ std::string describe(const ClientFacts& client, const LocalContext& context) {
          " age=" + std::to_string(age) + " idle=0 flags=N db=0 cmd=client user=default resp=2\n";
 }
 
-bool is_clean_name(std::string_view name) {
-  return std::ranges::all_of(name, [](char letter) { return letter >= '!' && letter <= '~'; });
-}
-
 void answer_client(Args args, ClientFacts& client, const LocalContext& context, std::string& out) {
   const std::string_view what = args[1];
   if (same_word(what, "ID")) {
@@ -102,8 +106,7 @@ void answer_client(Args args, ClientFacts& client, const LocalContext& context, 
     wire::append_bulk(out, client.name);
   } else if (same_word(what, "SETNAME") && args.size() == 3) {
     if (!is_clean_name(args[2])) {
-      return wire::append_error(
-          out, "ERR Client names cannot contain spaces, newlines or special characters.");
+      return wire::append_error(out, kBadName);
     }
     client.name = std::string(args[2]);
     wire::append_status(out, "OK");

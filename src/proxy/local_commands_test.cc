@@ -42,8 +42,8 @@ class LocalCommands : public testing::Test {
       *ServerCommands::learn(std::string(kCommandReply), "7.0.15");
   ProcessFacts process{"session-1", seconds{40}, 2};
   std::string password;
-  ClientFacts client{.id = 9, .peer = "1.2.3.4:5", .name = {}, .since = seconds{90},
-                     .authenticated = true};
+  ClientFacts client{
+      .id = 9, .peer = "1.2.3.4:5", .name = {}, .since = seconds{90}, .authenticated = true};
   AfterLocal after = AfterLocal::kGoOn;
 };
 

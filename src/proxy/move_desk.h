@@ -64,7 +64,7 @@ class MoveDesk {
 
     ring::Phase phase = ring::Phase::kCopying;
     Epoch phase_epoch;
-    Epoch copying_epoch;  // 0: it was never seen in COPYING
+    Epoch copying_epoch;                    // 0: it was never seen in COPYING
     std::optional<peer::DirtyBatch> batch;  // handed out last
     std::uint64_t number = 0;               // of `batch`, or of the one being gathered
     std::size_t missing = 0;                // workers that still owe their part of it

@@ -79,10 +79,9 @@ class MoveDeskTest : public testing::Test {
   }
 
   std::vector<MoveId> collected;
-  MoveDesk desk{{.workers = 2,
-                 .limits = Limits{},
-                 .mutations = {},
-                 .collect = [this](MoveId move) { collected.push_back(move); }}};
+  MoveDesk desk{{.workers = 2, .limits = Limits{}, .mutations = {}, .collect = [this](MoveId move) {
+                   collected.push_back(move);
+                 }}};
   ring::Document document;
 };
 
@@ -145,17 +144,17 @@ TEST_F(MoveDeskTest, FencedIsAnsweredOnceEveryWorkerIsClear) {
   take(move, phase(move), 1, {"old"});
   fence(move);
   std::vector<peer::FencedAck> told;
-  desk.await_fenced(move, phase(move), [&](const Result<peer::FencedAck>& ack) {
-    told.push_back(*ack);
-  });
+  desk.await_fenced(move, phase(move),
+                    [&](const Result<peer::FencedAck>& ack) { told.push_back(*ack); });
   const Incarnation first{"run1", "repl"};
   const Incarnation second{"run2", "repl"};
-  desk.cleared(0, move, phase(move), {.last = {.number = 0, .keys = {"a"}},
-                                      .incarnations = {{NodeId{1}, {first}}}});
+  desk.cleared(0, move, phase(move),
+               {.last = {.number = 0, .keys = {"a"}}, .incarnations = {{NodeId{1}, {first}}}});
   desk.cleared(0, move, phase(move), {});
   EXPECT_TRUE(told.empty());
-  desk.cleared(1, move, phase(move), {.last = {.number = 0, .keys = {"b"}},
-                                      .incarnations = {{NodeId{1}, {first, second}}}});
+  desk.cleared(
+      1, move, phase(move),
+      {.last = {.number = 0, .keys = {"b"}}, .incarnations = {{NodeId{1}, {first, second}}}});
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0].last.keys, (Keys{"a", "b"}));
   EXPECT_EQ(told[0].last.number, 2U);

@@ -18,9 +18,8 @@ void Moving::adopt(const ring::RingView& view, const CommandList& unfinished) {
     if (known != nullptr) {
       moves.push_back(std::move(*known));
     } else {
-      moves.push_back({.id = move.id,
-                       .ranges = move.ranges,
-                       .dirty = DirtySet(limits_.dirty_keys_max)});
+      moves.push_back(
+          {.id = move.id, .ranges = move.ranges, .dirty = DirtySet(limits_.dirty_keys_max)});
     }
   }
   moves_ = std::move(moves);
@@ -115,9 +114,8 @@ Moving::Open* Moving::find(MoveId move) {
 bool Moving::concerns(const Open& move, const Command& command) const {
   if (mutations_.hold_writes_only && !command.writes) return false;
   if (command.whole_range()) return true;
-  return std::ranges::any_of(command.keys, [&](const KeyRef& key) {
-    return ring::contains(move.ranges, key.token);
-  });
+  return std::ranges::any_of(
+      command.keys, [&](const KeyRef& key) { return ring::contains(move.ranges, key.token); });
 }
 
 void Moving::fence(Open& move, const CommandList& unfinished) {

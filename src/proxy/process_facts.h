@@ -23,7 +23,7 @@ struct ProcessFacts {
   std::vector<WorkerCounters> workers;
 
   // Summed over the workers.
-  std::uint64_t sum(Counter WorkerCounters::*which) const {
+  std::uint64_t sum(Counter WorkerCounters::* which) const {
     std::uint64_t total = 0;
     for (const WorkerCounters& worker : workers) total += (worker.*which).get();
     return total;

@@ -47,9 +47,9 @@ class CommandOwner {
 struct Request {
   Client* client = nullptr;  // nullptr: it has gone
   Request* next = nullptr;
-  std::string reply;         // kept until its turn
+  std::string reply;  // kept until its turn
   bool done = false;
-  FanOut fan_out;            // not active: one command's reply is the reply
+  FanOut fan_out;  // not active: one command's reply is the reply
 
   void reset();
 };
@@ -98,8 +98,8 @@ class Command final : public backend::ReplySink {
   std::vector<KeyRef> keys;
   std::vector<std::uint32_t> places;  // fan-out: of its keys among the request's
   std::uint64_t request_bytes = 0;
-  Epoch epoch;              // of the view that `index` belongs to
-  ring::RangeIndex index;   // of the first key
+  Epoch epoch;             // of the view that `index` belongs to
+  ring::RangeIndex index;  // of the first key
   Instant held_since{0};
 
   // The worker's list of unfinished commands.

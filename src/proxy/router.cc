@@ -126,7 +126,7 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   MoveDesk desk_;
   ring::RingSnapshot view_;
   std::map<NodeId, Probe> probes_;
-  std::map<MoveId, Epoch> watched_;  // fences with a timer
+  std::map<MoveId, Epoch> watched_;          // fences with a timer
   std::function<void(Result<void>)> ready_;  // nullptr once called
   bool learning_ = false;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
@@ -241,14 +241,15 @@ void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
   };
   const auto gathering = std::make_shared<Gathering>(
       Gathering{std::vector<T>(workers_.size()), workers_.size(), std::move(done)});
+  CHECK(!workers_.empty());  // `start` was called
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->loop().post([worker = workers_[i], question, gathering, i,
-                              &control = options_.control] {
-      control.post([gathering, i, answer = question(*worker)]() mutable {
-        gathering->answers[i] = std::move(answer);
-        if (--gathering->missing == 0) gathering->done(std::move(gathering->answers));
-      });
-    });
+    workers_[i]->loop().post(
+        [worker = workers_[i], question, gathering, i, &control = options_.control] {
+          control.post([gathering, i, answer = question(*worker)]() mutable {
+            gathering->answers[i] = std::move(answer);
+            if (--gathering->missing == 0) gathering->done(std::move(gathering->answers));
+          });
+        });
   }
 }
 
@@ -376,14 +377,14 @@ Result<void> Router::Impl::listen() {
   for (const net::Address& address : options_.listen) {
     auto listener = options_.control.listen(
         address, {.choose = [this]() -> net::Loop& { return least_loaded(); },
-                  .accepted = [places, process = process_,
-                               most = options_.limits.clients_max](
-                                  net::Loop& loop, std::unique_ptr<net::Stream> stream) {
-                    if (process->sum(&WorkerCounters::clients) < most) {
-                      return seat(places, loop, std::move(stream));
-                    }
-                    stream->send("-ERR max number of clients reached\r\n");
-                  }});
+                  .accepted =
+                      [places, process = process_, most = options_.limits.clients_max](
+                          net::Loop& loop, std::unique_ptr<net::Stream> stream) {
+                        if (process->sum(&WorkerCounters::clients) < most) {
+                          return seat(places, loop, std::move(stream));
+                        }
+                        stream->send("-ERR max number of clients reached\r\n");
+                      }});
     if (!listener) return std::unexpected(listener.error());
     listeners_.push_back(std::move(*listener));
   }
@@ -427,10 +428,10 @@ void Router::Impl::watch_fences() {
 }
 
 void Router::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
-  options_.control.after(options_.limits.fence_hold_max, [weak = weak_from_this(), move,
-                                                          phase_epoch] {
-    if (const auto self = weak.lock()) self->check_fence(move, phase_epoch);
-  });
+  options_.control.after(options_.limits.fence_hold_max,
+                         [weak = weak_from_this(), move, phase_epoch] {
+                           if (const auto self = weak.lock()) self->check_fence(move, phase_epoch);
+                         });
 }
 
 // The view says whether it is still held; only the document can end it, so it is asked for again

@@ -50,7 +50,7 @@ struct RouterStats {
 struct NodeHealth {
   NodeId node;
   bool up = false;
-  std::string error;          // why not
+  std::string error;           // why not
   backend::Identity identity;  // as last seen
 };
 
@@ -59,16 +59,16 @@ class Router final : public peer::RouterPeer {
   struct Options {
     net::Loop& control;
     std::vector<net::Loop*> workers;
-    std::vector<net::Address> listen;   // port 0 allowed; see addresses()
+    std::vector<net::Address> listen;  // port 0 allowed; see addresses()
     // Called on the control loop; Router brings answers home to the workers. It must answer after
     // the `set_view` of a view at least as new as what it read: the workers then have it in time.
     backend::Gate& gate;
     FenceKeeper& fence_keeper;
-    backend::Credentials credentials;   // to the servers
-    std::string client_password;        // empty: clients need none
+    backend::Credentials credentials;  // to the servers
+    std::string client_password;       // empty: clients need none
     Limits limits;
     std::uint64_t seed = 0;
-    Mutations mutations{};              // all false outside the simulator
+    Mutations mutations{};  // all false outside the simulator
   };
 
   explicit Router(Options options);
@@ -81,6 +81,7 @@ class Router final : public peer::RouterPeer {
   // The session was removed (rule 2): errors every client, closes every pipe.
   void stop(const Error& why);
 
+  // What follows requires that `start` was called.
   std::vector<net::Address> addresses() const;
   std::vector<NodeHealth> health() const;
   void stats(std::function<void(RouterStats)> done);

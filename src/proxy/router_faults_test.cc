@@ -11,6 +11,17 @@
 namespace cleave::proxy {
 namespace {
 
+// A sanitizer's shadow memory says nothing about ours.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
 std::size_t resident_bytes() {
   std::ifstream status("/proc/self/statm");
   std::size_t total = 0;
@@ -119,11 +130,13 @@ TEST(RouterFaults, AClientThatNeverReadsIsShedAndNobodyElseSuffers) {
     return world.stats().clients_shed == 1;
   }));
   sender.join();
-  EXPECT_LT(most - before, std::size_t{160} << 20U);
-  EXPECT_LT(slowest, milliseconds{1'000});
+  if (!kSanitized) {
+    EXPECT_LT(most - before, std::size_t{160} << 20U);
+    EXPECT_LT(slowest, milliseconds{1'000});
+    EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (std::size_t{48} << 20U); }))
+        << "memory is given back";
+  }
   EXPECT_NE(world.stats().last_shed.find("did not read"), std::string::npos);
-  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (std::size_t{48} << 20U); }))
-      << "memory is given back";
 }
 
 TEST(RouterFaults, AClientThatPausesGetsEverythingInTheEnd) {
@@ -140,6 +153,23 @@ TEST(RouterFaults, AClientThatPausesGetsEverythingInTheEnd) {
   for (int i = 0; i < 500; ++i) ASSERT_EQ(client.read().text.size(), value.size());
   sender.join();
   EXPECT_EQ(client.ask({"PING"}), "PONG");
+}
+
+TEST(RouterFaults, OneReplyMayBeLargerThanTheBoundOfAClient) {
+  Limits limits;
+  limits.client_unsent_bytes_max = std::size_t{256} << 10U;
+  limits.client_unsent_bytes_hard = std::size_t{1} << 20U;
+  World world({.limits = limits});
+  RawClient client = world.client();
+  const std::string value(20'000'000, 'x');
+  ASSERT_EQ(client.ask({"SET", "big", value}), "OK");
+  client.send(wire::command({"GET", "big"}));
+  std::this_thread::sleep_for(milliseconds{100});
+  ASSERT_EQ(client.read().text.size(), value.size());
+  // From here on the router knows how large they are and asks for one after the other.
+  for (int i = 0; i < 3; ++i) client.send(wire::command({"GET", "big"}));
+  std::this_thread::sleep_for(milliseconds{100});
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(client.read().text.size(), value.size());
 }
 
 TEST(RouterFaults, ClientsThatLeaveWithRequestsUnderWayHurtNobody) {
@@ -172,7 +202,9 @@ TEST(RouterFaults, AThousandIdleClientsFitIntoLittleMemory) {
   }
   EXPECT_EQ(world.stats().clients, 1'000U);
   // Both ends live in this process; what the test's own clients keep is small.
-  EXPECT_LT(resident_bytes() - before, std::size_t{32} << 20U);
+  if (!kSanitized) {
+    EXPECT_LT(resident_bytes() - before, std::size_t{32} << 20U);
+  }
 }
 
 TEST(RouterFaults, TooManyClientsAreToldSo) {

@@ -115,9 +115,8 @@ class World {
       });
     });
     std::promise<Result<void>> ready;
-    control_.run([&] {
-      router_->start(view(), [&](const Result<void>& done) { ready.set_value(done); });
-    });
+    control_.run(
+        [&] { router_->start(view(), [&](const Result<void>& done) { ready.set_value(done); }); });
     const Result<void> started = ready.get_future().get();
     EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message);
     port = control_.run([&] { return router_->addresses().front().port; });
@@ -177,24 +176,21 @@ class World {
 
   // ---- questions, answered in a future --------------------------------------------------------
   std::future<Result<void>> await_copying(MoveId move, Epoch phase_epoch) {
-    return ask<void>([=](Router& router, auto done) {
-      router.await_copying(move, phase_epoch, done);
-    });
+    return ask<void>(
+        [=](Router& router, auto done) { router.await_copying(move, phase_epoch, done); });
   }
   std::future<Result<peer::DirtyBatch>> take(MoveId move, Epoch phase_epoch, std::uint64_t number) {
-    return ask<peer::DirtyBatch>([=](Router& router, auto done) {
-      router.take(move, phase_epoch, number, done);
-    });
+    return ask<peer::DirtyBatch>(
+        [=](Router& router, auto done) { router.take(move, phase_epoch, number, done); });
   }
   std::future<Result<peer::FencedAck>> await_fenced(MoveId move, Epoch phase_epoch) {
-    return ask<peer::FencedAck>([=](Router& router, auto done) {
-      router.await_fenced(move, phase_epoch, done);
-    });
+    return ask<peer::FencedAck>(
+        [=](Router& router, auto done) { router.await_fenced(move, phase_epoch, done); });
   }
   std::vector<heat::Report> heat() {
     return *ask<std::vector<heat::Report>>([](Router& router, auto done) {
-               router.take_heat(done);
-             }).get();
+              router.take_heat(done);
+            }).get();
   }
   RouterStats stats() {
     std::promise<RouterStats> told;
@@ -217,10 +213,10 @@ class World {
   void make_document() {
     ring::Creation creation{.pool = "main", .mark = "mark-1", .nodes = {}, .now = UnixMillis{1}};
     for (std::size_t i = 0; i < servers.size(); ++i) {
-      creation.nodes.push_back({.id = NodeId{},
-                                .name = std::string(1, static_cast<char>('a' + i)),
-                                .members = {{.address = net::to_string(servers[i]->address()),
-                                             .rack = {}}}});
+      creation.nodes.push_back(
+          {.id = NodeId{},
+           .name = std::string(1, static_cast<char>('a' + i)),
+           .members = {{.address = net::to_string(servers[i]->address()), .rack = {}}}});
     }
     document = *ring::create(creation);
   }

@@ -22,7 +22,7 @@ std::string lower(std::string_view text) {
 }  // namespace
 
 Result<std::shared_ptr<const ServerCommands>> ServerCommands::learn(std::string raw,
-                                                                   std::string version) {
+                                                                    std::string version) {
   const Result<wire::Reply> reply = wire::parse_reply(raw);
   if (!reply) return fail("COMMAND", reply.error());
   Result<route::CommandTable> table = route::CommandTable::parse(*reply);

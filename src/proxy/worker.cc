@@ -73,8 +73,8 @@ void Worker::add_client(std::unique_ptr<net::Stream> stream) {
       .since = options_.loop.now(),
       .authenticated = options_.client_password.empty(),
   };
-  clients_.push_back(std::make_unique<Client>(*this, options_.limits, std::move(stream),
-                                              std::move(facts)));
+  clients_.push_back(
+      std::make_unique<Client>(*this, options_.limits, std::move(stream), std::move(facts)));
   Client& client = *clients_.back();
   client.position = clients_.size() - 1;
   counters().clients.add();
