@@ -22,7 +22,8 @@ class CheckLayers(unittest.TestCase):
         """(exit code, output) of the check on a tree with these files."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for name, text in {"tools/layers.txt": layers, "CMakeLists.txt": cmake, **files}.items():
+            texts = {"tools/layers.txt": layers, "CMakeLists.txt": cmake, **files}
+            for name, text in texts.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding="utf-8")
             output = io.StringIO()

@@ -92,7 +92,8 @@ class Tidy(unittest.TestCase):
     def test_header_contract(self):
         self.assert_refused("src/net/a.h", "#pragma once\n", "no opening comment")
         self.assert_refused("src/net/a.h", HEADER + "struct Thing {\n};\n", "Thing has no comment")
-        self.assert_refused("src/net/a.h", HEADER + "enum class E : int {\n};\n", "E has no comment")
+        bare = HEADER + "enum class E : int {\n};\n"
+        self.assert_refused("src/net/a.h", bare, "E has no comment")
         self.assert_accepted("src/net/a.h", HEADER + "// It.\nstruct Thing {\n};\n")
         self.assert_accepted("src/net/a.h", HEADER + "// It.\ntemplate <class T>\nstruct A {\n};\n")
         self.assert_accepted("src/net/a.h", "// Thing: it.\n#pragma once\nclass Thing {\n};\n")

@@ -1,4 +1,5 @@
-// `/metrics` in Prometheus' text format 0.0.4 ("Exposition formats", prometheus.io). Written by hand
+// `/metrics` in Prometheus' text format 0.0.4 ("Exposition formats", prometheus.io). Written by
+// hand
 // (docs/adr/0002-metrics-text.md).
 //
 // Pure. Threads: any.

@@ -1,4 +1,5 @@
-// `cleave demo hot`: real traffic on real servers, a hot set that lies inside one node's ranges, and
+// `cleave demo hot`: real traffic on real servers, a hot set that lies inside one node's ranges,
+// and
 // what becomes of it.
 //
 // Everything that is claimed is measured from outside the balancer: requests by the servers' own
@@ -18,6 +19,7 @@
 
 namespace cleave::app {
 
+// What the demonstration is asked to do.
 struct HotOptions {
   std::uint32_t seconds = 60;  // of load at most; it ends earlier when the load is even
   std::uint32_t nodes = 4;
@@ -45,6 +47,7 @@ struct HotMove {
   std::uint64_t keys = 0;
 };
 
+// What it saw.
 struct HotResult {
   Spread before;                    // from the onset to the first move
   Spread after;                     // the last seconds

@@ -1,4 +1,5 @@
-// Moves that level memory: a node whose memory is almost full gives its coldest ranges to nodes with
+// Moves that level memory: a node whose memory is almost full gives its coldest ranges to nodes
+// with
 // room, a few keys at a time.
 //
 // For the files of this folder. Pure.

@@ -1,4 +1,5 @@
-// Measure: the counts and latencies of a run, as a whole, since the last look, and second by second.
+// Measure: the counts and latencies of a run, as a whole, since the last look, and second by
+// second.
 //
 // Threads: one owner. Cost: about 10 ns an answer.
 #pragma once

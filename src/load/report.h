@@ -24,7 +24,8 @@ struct Second {
 };
 
 // Latency is from handing a request to the connection until its reply was read. A generator of
-// `clients` x `pipeline` requests waits while the server does (closed loop), so a stall is seen once
+// `clients` x `pipeline` requests waits while the server does (closed loop), so a stall is seen
+// once
 // by each of them, not by the requests that would have come meanwhile.
 struct Report {
   nanoseconds elapsed{};         // of the measured phase only

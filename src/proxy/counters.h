@@ -11,6 +11,7 @@
 
 namespace cleave::proxy {
 
+// Written by one thread, read by any; a sum may be a moment old.
 class Counter {
  public:
   void add(std::uint64_t by = 1) {
@@ -28,6 +29,7 @@ class Counter {
 // Requests held for 0 ms, 1 ms, ... and, last, for this long or longer.
 inline constexpr std::size_t kHoldSteps = 256;
 
+// What one worker counts.
 struct WorkerCounters {
   Counter clients;        // connected now
   Counter clients_total;  // ever

@@ -21,6 +21,7 @@
 
 namespace cleave::proxy {
 
+// A worker's way to one node.
 struct NodeLink {
   NodeId node;
   net::Address address;

@@ -17,6 +17,7 @@
 
 namespace cleave::proxy {
 
+// What a local command may look at.
 struct LocalContext {
   const ServerCommands& commands;
   const ProcessFacts& process;

@@ -12,7 +12,7 @@
 namespace cleave::proxy {
 namespace {
 
-using namespace std::string_view_literals;
+using std::string_view_literals::operator""sv;
 
 TEST(Router, ForwardsEachKeyToItsOwner) {
   World world;

@@ -51,6 +51,7 @@ class LoopThread {
   std::thread thread_;
 };
 
+// Lets every connection pass.
 class OpenGate final : public backend::Gate {
  public:
   explicit OpenGate(net::Loop& loop) : loop_(loop) {}
@@ -81,6 +82,7 @@ class Keeper final : public FenceKeeper {
   std::vector<std::pair<MoveId, Epoch>> asked_;
 };
 
+// What a World is made of.
 struct Setup {
   std::size_t nodes = 3;
   std::size_t workers = 1;

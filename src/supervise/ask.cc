@@ -119,8 +119,8 @@ Result<net::UniqueFd> connect(const net::Address& address, SteadyClock::time_poi
       return std::unexpected(ready.error());
     socklen_t size = sizeof(errno);
     if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &errno, &size) != 0 || errno != 0)
-      return std::unexpected(system_error(
-          errno == ECONNREFUSED ? Code::kNotFound : Code::kUnavailable, "connect"));
+      return std::unexpected(
+          system_error(errno == ECONNREFUSED ? Code::kNotFound : Code::kUnavailable, "connect"));
   }
   return fd;
 }

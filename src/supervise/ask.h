@@ -19,7 +19,6 @@ namespace cleave::supervise {
 // `address` must be numeric IPv4. Errors: kNotFound (nobody listens there), kUnavailable (closed
 // without an answer), kTimeout, kInvalid (an error reply, whose text is the message; or not RESP).
 Result<std::vector<std::string>> ask(const net::Address& address,
-                                     const std::vector<std::string>& command,
-                                     milliseconds timeout);
+                                     const std::vector<std::string>& command, milliseconds timeout);
 
 }  // namespace cleave::supervise

@@ -154,8 +154,7 @@ std::vector<Child> Children::Impl::list() const {
 
 Result<std::unique_ptr<Children>> Children::start(Options options) {
   auto impl = std::make_unique<Impl>(std::move(options));
-  if (Result<void> prepared = impl->prepare(); !prepared)
-    return std::unexpected(prepared.error());
+  if (Result<void> prepared = impl->prepare(); !prepared) return std::unexpected(prepared.error());
   if (Result<void> started = impl->start_all(); !started) return std::unexpected(started.error());
   return std::unique_ptr<Children>(new Children(std::move(impl)));
 }

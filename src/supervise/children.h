@@ -30,6 +30,7 @@ struct Child {
   bool adopted = false;  // it ran already when we came
 };
 
+// Something that happened to a child.
 struct ChildEvent {
   enum class Kind : std::uint8_t {
     kDied,       // `message`: how, and what its log says; it will be started again
@@ -54,8 +55,8 @@ class Children {
     milliseconds look_interval{250};   // of `watch`
     milliseconds restart_first{100};   // pause before a restart; doubles with each death in a row
     milliseconds restart_longest{5'000};
-    std::uint32_t restarts_max = 8;    // in a row; a child that was up for `steady_after` counts
-    milliseconds steady_after{60'000};  // from zero again
+    std::uint32_t restarts_max = 8;       // in a row; a child that was up for `steady_after` counts
+    milliseconds steady_after{60'000};    // from zero again
     Log log = [](const std::string&) {};  // what a person should see
   };
 

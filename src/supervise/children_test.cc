@@ -66,8 +66,8 @@ class Squatter {
 
 TEST(Ask, ReadsEveryKindOfAnswerInPieces) {
   const Squatter server;
-  std::thread thread = server.answer({"*5\r\n+o", "k\r\n:42\r", "\n$5\r\nhe\r\nl", "\r\n$-1\r\n",
-                                      "*1\r\n$0\r\n\r\n"});
+  std::thread thread = server.answer(
+      {"*5\r\n+o", "k\r\n:42\r", "\n$5\r\nhe\r\nl", "\r\n$-1\r\n", "*1\r\n$0\r\n\r\n"});
   const auto answer = ask(server.address(), {"X"}, seconds{5});
   thread.join();
   ASSERT_TRUE(answer) << answer.error().message;
@@ -118,9 +118,9 @@ class ChildrenTest : public ::testing::Test {
     for (const Process& process : started_) EXPECT_TRUE(gone(process)) << process.pid;
   }
 
-  Result<std::unique_ptr<Children>> start(const Strings& names,
-                                          const std::function<void(Children::Options&)>& change =
-                                              [](Children::Options&) {}) {
+  Result<std::unique_ptr<Children>> start(
+      const Strings& names,
+      const std::function<void(Children::Options&)>& change = [](Children::Options&) {}) {
     Children::Options options{
         .directory = directory_.path() + "/up",
         .names = names,
@@ -206,8 +206,7 @@ TEST_F(ChildrenTest, AreDetachedAndInheritNothing) {
   EXPECT_EQ(::getsid(pid), pid) << "a session of its own";
   const std::string fds = "/proc/" + std::to_string(pid) + "/fd/";
   EXPECT_EQ(std::filesystem::read_symlink(fds + "0"), "/dev/null");
-  const auto socket =
-      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(ours.fd()));
+  const auto socket = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(ours.fd()));
   for (const auto& entry : std::filesystem::directory_iterator(fds)) {
     std::error_code closed_meanwhile;
     EXPECT_NE(std::filesystem::read_symlink(entry.path(), closed_meanwhile), socket)
@@ -257,8 +256,7 @@ TEST_F(ChildrenTest, ASecondUpIsToldThePidOfTheFirst) {
   const auto second = start({"a"});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kConflict);
-  EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())),
-            std::string::npos)
+  EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos)
       << second.error().message;
   EXPECT_EQ(answer((*first)->list()[0], {"PING"}), Strings{"PONG"}) << "left alone";
 }
@@ -270,8 +268,8 @@ TEST_F(ChildrenTest, AnotherProgramOnAPortIsAClearErrorAndNothingIsStarted) {
   const auto children = start({"a", "b"});
   ASSERT_FALSE(children);
   EXPECT_EQ(children.error().code, Code::kConflict);
-  for (const std::string& part : Strings{net::to_string(squatter.address()),
-                                         node_path("b") + "/port", "not our server"})
+  for (const std::string& part :
+       Strings{net::to_string(squatter.address()), node_path("b") + "/port", "not our server"})
     EXPECT_NE(children.error().message.find(part), std::string::npos) << children.error().message;
   EXPECT_EQ(read_file(node_path("a") + "/redis.log").error().code, Code::kNotFound);
 }
@@ -314,8 +312,8 @@ TEST_F(ChildrenTest, NamesAreChecked) {
 
 TEST_F(ChildrenTest, AServerThatCannotStartTellsWhyAndLeavesNoneBehind) {
   // The first one runs, the second one ends.
-  const std::string program = script(
-      "case \"$1\" in */b/*) echo boom >&2; exit 3;; esac\nexec \"$redis\" \"$@\"\n");
+  const std::string program =
+      script("case \"$1\" in */b/*) echo boom >&2; exit 3;; esac\nexec \"$redis\" \"$@\"\n");
   const auto children =
       start({"a", "b"}, [&](Children::Options& options) { options.program = program; });
   ASSERT_FALSE(children);

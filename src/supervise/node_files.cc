@@ -121,12 +121,20 @@ std::string redis_config(const NodeFiles& files, std::uint16_t port) {
   return "# Written by `cleave up` at each start; changes are lost.\n"
          "bind 127.0.0.1\n"
          "protected-mode yes\n"
-         "port " + std::to_string(port) + "\n"
+         "port " +
+         std::to_string(port) +
+         "\n"
          "daemonize no\n"
          "supervised no\n"
-         "dir " + quoted(files.data) + "\n"
-         "pidfile " + quoted(files.pid) + "\n"
-         "logfile " + quoted(files.log) + "\n"
+         "dir " +
+         quoted(files.data) +
+         "\n"
+         "pidfile " +
+         quoted(files.pid) +
+         "\n"
+         "logfile " +
+         quoted(files.log) +
+         "\n"
          "appendonly yes\n"
          "appendfsync everysec\n"
          "save \"\"\n";

@@ -36,8 +36,7 @@ std::optional<Stat> read_stat(int pid) {
     if (blank == std::string_view::npos) return std::nullopt;
     rest.remove_prefix(blank + 1);
   }
-  const auto [end, failed] =
-      std::from_chars(rest.data(), rest.data() + rest.size(), stat.started);
+  const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), stat.started);
   if (failed != std::errc{}) return std::nullopt;
   return stat;
 }
@@ -71,8 +70,8 @@ void detach(SpawnSettings& settings, const std::string& output_path) {
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(&settings.attributes, &all);
   posix_spawnattr_setsigmask(&settings.attributes, &none);
-  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-                                                     POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setflags(&settings.attributes,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
 }  // namespace

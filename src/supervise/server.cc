@@ -67,12 +67,11 @@ Result<bool> Server::adopt() {
   if (!directory && directory.error().code == Code::kNotFound) return false;
   const bool ours = directory && directory->size() == 2 && (*directory)[1] == files_.data;
   if (!ours)
-    return fail(Code::kConflict,
-                "node " + child_.name + ": what listens at " + net::to_string(child_.address) +
-                    " is not our server" +
-                    (directory ? "" : " (" + directory.error().message + ")") +
-                    ": stop that program, or remove " + files_.port +
-                    " to have a new port chosen");
+    return fail(Code::kConflict, "node " + child_.name + ": what listens at " +
+                                     net::to_string(child_.address) + " is not our server" +
+                                     (directory ? "" : " (" + directory.error().message + ")") +
+                                     ": stop that program, or remove " + files_.port +
+                                     " to have a new port chosen");
   const auto info = ask(child_.address, {"INFO", "server"}, kAnswerMax);
   if (!info || info->empty())
     return fail("node " + child_.name, info ? Error{Code::kInvalid, "no INFO"} : info.error());

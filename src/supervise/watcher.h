@@ -37,7 +37,7 @@ class Watcher {
   struct Watched {
     Server& server;
     State state = State::kUp;
-    Instant since{0};  // when it came up, or when the pause ends
+    Instant since{0};          // when it came up, or when the pause ends
     std::uint32_t deaths = 0;  // in a row
     std::shared_ptr<Probe> probe;
   };

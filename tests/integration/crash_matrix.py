@@ -3,7 +3,8 @@
 load on real servers, and checks that nothing acknowledged was lost and that one node owns each key.
 
 A line for each phase and victim:
-    phase wanted, victim, phase that the document showed at the kill, writes acknowledged, lost, wrong
+    phase wanted, victim, phase that the document showed at the kill, writes acknowledged, lost,
+    wrong
 
 Exit code 1 when something was lost or wrong, or when a phase could not be hit."""
 

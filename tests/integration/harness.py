@@ -38,7 +38,7 @@ def wait_for(what, check, seconds=20.0, pause=0.02):
 
 
 class Redis:
-    """One blocking RESP2 connection. Replies: bytes, int, None, list; an error raises ReplyError."""
+    """One blocking RESP2 connection. Replies: bytes, int, None, list; errors raise ReplyError."""
 
     class ReplyError(Exception):
         pass
@@ -197,7 +197,8 @@ class Up:
         wait_for("moves to end", lambda: not self.get("/moves")["moves"]
                  and not self.document()["moves"], seconds)
 
-    # ---- the document, straight from the register's file --------------------------------------------
+    # ---- the document, straight from the register's file
+    # --------------------------------------------
     def register_file(self):
         for name in os.listdir(self.directory):
             if name.endswith(".db"):

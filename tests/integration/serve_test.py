@@ -54,7 +54,8 @@ class Serve(harness.Up):
         nodes = "".join(f"      - {{name: n{i}, members: [{{address: '{address}'}}]}}\n"
                         for i, address in enumerate(addresses))
         with open(self.config, "w", encoding="utf-8") as out:
-            out.write(f"listeners: [{{address: 127.0.0.1:{self.port}, protocol: redis, pool: main}}]\n"
+            out.write(f"listeners: [{{address: 127.0.0.1:{self.port}, protocol: redis,"
+                      " pool: main}]\n"
                       f"admin: {{address: 127.0.0.1:{self.admin_port}}}\n"
                       "pools:\n  - name: main\n    ring: {scheme: vnode}\n    nodes:\n" + nodes +
                       f"coordination: {{kind: sqlite, path: {servers.base}/{name}.db}}\n"

@@ -61,8 +61,8 @@ class MemoryStore {
 
  private:
   mutable std::mutex mutex_;
-  Stored stored_;                                 // all guarded by mutex_
-  std::map<SessionId, Instant> leases_;           // session -> when it runs out
+  Stored stored_;                        // all guarded by mutex_
+  std::map<SessionId, Instant> leases_;  // session -> when it runs out
   std::map<std::uint64_t, std::function<void(const Stored&)>> subscriptions_;
   std::uint64_t last_subscription_ = 0;
 };

@@ -47,8 +47,8 @@ std::string_view advice(int code) {
 // Not called `bind`: for a std::string that would find std::bind.
 void bind_value(sqlite3_stmt* statement, int index, std::string_view text) {
   // The text outlives the run of the statement, so SQLite need not copy it.
-  const int code = sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_STATIC,
-                                       SQLITE_UTF8);
+  const int code =
+      sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
   CHECK(code == SQLITE_OK || code == SQLITE_TOOBIG || code == SQLITE_NOMEM);
 }
 

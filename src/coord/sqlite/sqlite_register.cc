@@ -145,9 +145,8 @@ void SqliteRegister::watch(std::function<void(const Stored&)> changed) {
 
 void SqliteRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) {
   const UnixMillis until{loop_.wall_now().value() + ttl.count()};
-  call<void>(std::move(done), [session, until](Database& database) {
-    return database.keep_alive(session, until);
-  });
+  call<void>(std::move(done),
+             [session, until](Database& database) { return database.keep_alive(session, until); });
 }
 
 void SqliteRegister::end_lease(const SessionId& session, Done<void> done) {
@@ -156,10 +155,9 @@ void SqliteRegister::end_lease(const SessionId& session, Done<void> done) {
 }
 
 void SqliteRegister::alive(Done<std::vector<SessionId>> done) {
-  call<std::vector<SessionId>>(std::move(done),
-                               [now = loop_.wall_now()](Database& database) {
-                                 return database.alive(now);
-                               });
+  call<std::vector<SessionId>>(std::move(done), [now = loop_.wall_now()](Database& database) {
+    return database.alive(now);
+  });
 }
 
 // ---- on the thread ---------------------------------------------------------------------------

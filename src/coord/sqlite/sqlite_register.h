@@ -24,6 +24,7 @@
 
 namespace cleave::coord {
 
+// Where the file is, and its bounds.
 struct SqliteOptions {
   std::string path = {};  // created if it does not exist; its directory must exist
   std::string pool = {};

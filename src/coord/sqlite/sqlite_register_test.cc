@@ -135,8 +135,8 @@ TEST_F(SqliteRegisterTest, ManyMayOpenANewFileAtOnce) {
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
         const auto loop = net::make_loop();
-        const auto made = open_sqlite_register(
-            *loop, {.path = path, .pool = "main", .busy_max = seconds{10}});
+        const auto made =
+            open_sqlite_register(*loop, {.path = path, .pool = "main", .busy_max = seconds{10}});
         EXPECT_TRUE(made) << made.error().message;
       });
     }
