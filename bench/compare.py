@@ -3,8 +3,8 @@
 equal offered rate, in alternating rounds of one run.
 
 The CPU is what the scheduler counts for all threads of the process (/proc/PID/task/*/schedstat).
-Both get the same load from `cleave bench`: 50 connections, 32-byte values, half reads. The last line
-is one object: microseconds a request (medians over the rounds) and the ratios."""
+Both get the same load from `cleave bench`: 50 connections, 32-byte values, half reads. The last
+line is one object: microseconds a request (medians over the rounds) and the ratios."""
 
 import json
 import os
@@ -145,7 +145,8 @@ def main():
                 summary[f"{name}_us_p{pipeline}"] = round(cpu, 3)
                 summary[f"{name}_p99_ms_p{pipeline}"] = round(p99, 3)
             summary[f"ratio_p{pipeline}"] = round(statistics.median(ratios), 3)
-            harness.say(f"pipeline {pipeline:2}  cleave / twemproxy = {summary[f'ratio_p{pipeline}']}"
+            harness.say(f"pipeline {pipeline:2}  cleave / twemproxy ="
+                        f" {summary[f'ratio_p{pipeline}']}"
                         f"  (rounds: {', '.join(f'{ratio:.2f}' for ratio in ratios)})")
     harness.say(json.dumps(summary))
     return 0

@@ -15,6 +15,7 @@
 
 namespace cleave::load {
 
+// Virtual time and connections to a scripted server.
 class FakeLoop final : public net::Loop {
  public:
   Instant now() const override { return now_; }
@@ -125,6 +126,7 @@ class FakeServer {
   std::vector<class FakeStream*> streams_;
 };
 
+// One of its connections.
 class FakeStream final : public net::Stream {
  public:
   FakeStream(FakeLoop& loop, FakeServer& server) : loop_(loop), server_(server) {
