@@ -11,7 +11,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::uint32_t kBarWidth = 30;
+constexpr std::uint32_t kKeysBarWidth = 30;
 
 Json to_json(const std::vector<simulate::NodeKeys>& nodes) {
   Json json = Json::object();
@@ -55,7 +55,7 @@ Json to_json(const simulate::SplitStage& stage) {
 std::string bars(const std::vector<simulate::NodeKeys>& nodes, std::uint64_t all) {
   Table table({"", "", ""});
   for (const simulate::NodeKeys& node : nodes) {
-    table.add({"  " + node.node, grouped(node.keys), bar(node.keys, all, kBarWidth)});
+    table.add({"  " + node.node, grouped(node.keys), bar(node.keys, all, kKeysBarWidth)});
   }
   const std::string text = table.text();
   return text.substr(text.find('\n') + 1);

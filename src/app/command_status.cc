@@ -6,7 +6,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::uint32_t kBarWidth = 24;
+constexpr std::uint32_t kLoadBarWidth = 24;
 
 void print_nodes(const Json& nodes) {
   std::uint64_t most = 0;
@@ -20,7 +20,7 @@ void print_nodes(const Json& nodes) {
                percent(node.value("share_ppm", std::uint64_t{0})),
                grouped(node.value("keys", std::uint64_t{0})),
                grouped(node.value("requests_per_s", std::uint64_t{0})),
-               bar(node.value("load_ns", std::uint64_t{0}), most, kBarWidth)});
+               bar(node.value("load_ns", std::uint64_t{0}), most, kLoadBarWidth)});
   }
   std::cout << table.text();
 }
