@@ -1,10 +1,12 @@
 // How connections come into being: connect, and listen with accept.
+#include <sys/socket.h>
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include "net/asio_core.h"
@@ -112,11 +114,11 @@ void Attempt::finish(Result<std::unique_ptr<Stream>> result) {
 // How long accepting rests when the process or the machine is out of descriptors or memory.
 constexpr milliseconds kAcceptPause{100};
 
-bool out_of_resources(const error_code& failed) {
-  return failed == boost::system::errc::too_many_files_open ||
-         failed == boost::system::errc::too_many_files_open_in_system ||
-         failed == boost::system::errc::no_buffer_space ||
-         failed == boost::system::errc::not_enough_memory;
+// In one turn; then the connections that there are have theirs.
+constexpr int kAcceptsMax = 64;
+
+bool out_of_resources(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 // What a connection takes along to another loop. No Asio object: this may outlive the first loop.
@@ -137,21 +139,19 @@ class Accepting final : public std::enable_shared_from_this<Accepting> {
   Accepting(LoopCore& loop, Loop::Acceptor acceptor)
       : loop_(loop),
         receiver_(std::make_shared<Receiver>(std::move(acceptor))),
-        socket_(loop.context().get_executor()),
-        next_(loop.context().get_executor()) {}
+        socket_(loop.context().get_executor()) {}
 
   Result<Address> open(const Address& address);
   void accept();
   void stop();
 
  private:
-  void on_accepted(const error_code& failed);
+  void on_ready();
   void hand_over(UniqueFd fd);
 
   LoopCore& loop_;
   std::shared_ptr<Receiver> receiver_;
   BasicAcceptor socket_;
-  Socket next_;
   TimerId pause_;
 };
 
@@ -167,6 +167,7 @@ Result<Address> Accepting::open(const Address& address) {
   const tcp::endpoint endpoint = found.begin()->endpoint();
   socket_.open(endpoint.protocol(), failed);
   if (!failed) socket_.set_option(BasicAcceptor::reuse_address(true), failed);
+  if (!failed) socket_.non_blocking(true, failed);
   if (!failed) socket_.bind(endpoint, failed);
   if (!failed) socket_.listen(asio::socket_base::max_listen_connections, failed);
   if (failed) return fail(Code::kUnavailable, where + ": " + failed.message());
@@ -176,24 +177,26 @@ Result<Address> Accepting::open(const Address& address) {
 }
 
 void Accepting::accept() {
-  socket_.async_accept(next_, [self = shared_from_this()](const error_code& failed) {
-    self->on_accepted(failed);
-  });
+  socket_.async_wait(BasicAcceptor::wait_read,
+                     [self = shared_from_this()](const error_code& failed) {
+                       if (!failed) self->on_ready();
+                     });
 }
 
-void Accepting::on_accepted(const error_code& failed) {
-  if (receiver_->stopped) return;
-  if (out_of_resources(failed)) {
-    pause_ = loop_.after(kAcceptPause, [self = shared_from_this()] { self->accept(); });
-    return;
+void Accepting::on_ready() {
+  for (int accepted = 0; accepted < kAcceptsMax && !receiver_->stopped; ++accepted) {
+    UniqueFd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (fd) {
+      hand_over(std::move(fd));
+    } else if (out_of_resources(errno)) {
+      pause_ = loop_.after(kAcceptPause, [self = shared_from_this()] { self->accept(); });
+      return;
+    } else if (errno == EAGAIN) {
+      break;
+    }
+    // Anything else concerns that one connection (it was reset while it waited, say).
   }
-  if (!failed) {
-    error_code ignored;
-    hand_over(UniqueFd(next_.release(ignored)));
-    if (receiver_->stopped) return;
-  }
-  // Anything else concerns that one connection (it was reset while it waited, say).
-  accept();
+  if (!receiver_->stopped) accept();
 }
 
 void Accepting::hand_over(UniqueFd fd) {

@@ -1,19 +1,22 @@
-// LoopCore: what asio_loop.cc, asio_stream.cc and asio_connect.cc share. Private to net.
+// LoopCore: what the files of the Asio loop share. Private to net.
 //
-//   run() -> [ready handlers] -> flush of turn ends -> epoll
-//              |  posted callbacks (one handler drains all), due timers, streams, accepts
+//   Asio's queue --+-- posted callbacks (one handler drains all), due timers, accepts, connects
+//                  +-- the Poller's set is ready: all ready streams, then the turn ends
 //
-// Connections travel between the three files, and from one loop to another, as bare descriptors, so
-// that no header needs Asio.
+// Asio does what happens now and then; streams, whose events are as many as the requests, go
+// through a Poller that Asio only wakes. Connections travel between the files, and from one loop to
+// another, as bare descriptors, so that no header needs Asio.
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "net/asio_loop.h"
+#include "net/poller.h"
 #include "net/timer_heap.h"
 #include "net/unique_fd.h"
 
@@ -44,16 +47,26 @@ class LoopCore final : public AsioLoop {
   Result<std::unique_ptr<Listener>> listen(const Address& address, Acceptor acceptor) override;
 
   boost::asio::io_context& context();
+  Poller& poller() { return *poller_; }
+  // Poller::visit_again, and makes sure that there is a next dispatch.
+  void visit_again(Pollable& pollable);
+  // Where every stream reads to. Used within one call only.
+  std::span<char> read_buffer() { return {read_buffer_.get(), kReadBytes}; }
 
  private:
   struct Engine;  // Asio's objects
 
+  static constexpr std::size_t kReadBytes = 65'536;
+
+  void await_ready();
+  void turn();
   void drain_posted();
   void run_turn_ends();
   void run_timers();
   void arm_timer();
 
   SystemClock clock_;
+  std::unique_ptr<char[]> read_buffer_ = std::make_unique_for_overwrite<char[]>(kReadBytes);
   TimerHeap timers_;
   std::optional<Instant> armed_;  // what the one Asio timer waits for
 
@@ -61,12 +74,15 @@ class LoopCore final : public AsioLoop {
   boost::unordered_flat_set<TurnEnd*> turn_end_set_;
   std::vector<TurnEnd*> turn_ends_;
   std::vector<TurnEnd*> running_turn_ends_;  // nullptr: forgotten meanwhile
+  bool in_turn_ = false;  // turn() is running and will run them
 
   // Our own queue, because Asio keeps posts of its own thread apart from those of other threads
   // until the handler ends: that would break "in order of posting".
   std::mutex posted_mutex_;
   std::vector<Callback> posted_;  // guarded by posted_mutex_
   std::vector<Callback> running_posted_;
+
+  std::unique_ptr<Poller> poller_;
 
   // Last, so first to go: handlers that die with it may still reach the members above.
   std::unique_ptr<Engine> engine_;

@@ -2,11 +2,13 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "net/asio_core.h"
 
 namespace cleave::net {
@@ -17,6 +19,12 @@ namespace {
 
 // "Never", without overflow when it is added to the present.
 constexpr nanoseconds kDelayMax = std::chrono::years{10};
+
+int make_epoll() {
+  const int fd = ::epoll_create1(EPOLL_CLOEXEC);
+  CHECK(fd >= 0);  // out of descriptors at the very start
+  return fd;
+}
 
 }  // namespace
 
@@ -29,11 +37,17 @@ struct LoopCore::Engine {
                              asio::wait_traits<std::chrono::steady_clock>,
                              asio::io_context::executor_type>
       timer{context};
+  // The Poller's epoll set; epoll sets nest.
+  asio::posix::basic_stream_descriptor<asio::io_context::executor_type> streams{
+      context, make_epoll()};
 };
 
 std::unique_ptr<AsioLoop> make_loop() { return std::make_unique<LoopCore>(); }
 
-LoopCore::LoopCore() : engine_(std::make_unique<Engine>()) {}
+LoopCore::LoopCore() : engine_(std::make_unique<Engine>()) {
+  poller_ = std::make_unique<Poller>(engine_->streams.native_handle());
+  await_ready();
+}
 
 LoopCore::~LoopCore() {
   // Out of the members first: what dies with a callback may call `cancel` or `forget_turn_end`.
@@ -50,6 +64,31 @@ void LoopCore::run() {
 }
 
 void LoopCore::stop() { engine_->context.stop(); }
+
+void LoopCore::await_ready() {
+  engine_->streams.async_wait(asio::posix::descriptor_base::wait_read,
+                              [this](const boost::system::error_code& failed) {
+                                if (failed) return;
+                                turn();
+                                await_ready();
+                              });
+}
+
+void LoopCore::turn() {
+  in_turn_ = true;
+  poller_->dispatch();
+  run_turn_ends();
+  in_turn_ = false;
+  // Asked for within a turn end.
+  if (!turn_ends_.empty()) asio::post(engine_->context, [this] { run_turn_ends(); });
+  if (poller_->has_visits()) asio::post(engine_->context, [this] { turn(); });
+}
+
+void LoopCore::visit_again(Pollable& pollable) {
+  const bool first = !poller_->has_visits();
+  poller_->visit_again(pollable);
+  if (first && !in_turn_) asio::post(engine_->context, [this] { turn(); });
+}
 
 void LoopCore::post(Callback callback) {
   bool first = false;
@@ -75,9 +114,9 @@ void LoopCore::drain_posted() {
 void LoopCore::at_turn_end(TurnEnd& turn_end) {
   if (!turn_end_set_.insert(&turn_end).second) return;
   turn_ends_.push_back(&turn_end);
-  // Behind the handlers that are ready now; Asio looks for further events once before it, without
-  // waiting.
-  if (turn_ends_.size() == 1) asio::post(engine_->context, [this] { run_turn_ends(); });
+  // Outside a turn (a timer, a posted callback): behind the handlers that are ready now.
+  if (turn_ends_.size() == 1 && !in_turn_)
+    asio::post(engine_->context, [this] { run_turn_ends(); });
 }
 
 void LoopCore::run_turn_ends() {

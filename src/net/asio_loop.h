@@ -1,7 +1,7 @@
 // AsioLoop: net::Loop of the real world, one thread over Boost.Asio. sim/ has the other one.
 //
-// Asio itself is seen by asio_loop.cc, asio_stream.cc and asio_connect.cc only: it compiles slowly,
-// and nobody above may come to depend on it.
+// Asio itself is seen by asio_loop.cc and asio_connect.cc only: it compiles slowly, and nobody
+// above may come to depend on it.
 //
 // Threads: see net/loop.h; here `stop` may also be called from any thread. Streams, listeners and
 // everything that waits for a callback must be gone before their loop is destroyed; callbacks that
@@ -23,7 +23,7 @@ class AsioLoop : public Loop {
   virtual void stop() = 0;
 };
 
-// Cost: three file descriptors (epoll, eventfd, timerfd).
+// Cost: four file descriptors (two epoll sets, eventfd, timerfd) and 64 KiB.
 std::unique_ptr<AsioLoop> make_loop();
 
 }  // namespace cleave::net

@@ -56,7 +56,8 @@ class Stream {
   virtual std::size_t unsent() const = 0;
   // Bytes handed to the kernel since the start. A request none of whose bytes left was not sent.
   virtual std::uint64_t sent_total() const = 0;
-  // While paused nothing is read, so TCP pushes back on the peer.
+  // While paused nothing is read, so TCP pushes back on the peer; that it closed may be noticed
+  // only after `resume_reading`.
   virtual void pause_reading() = 0;
   virtual void resume_reading() = 0;
   virtual void close() = 0;

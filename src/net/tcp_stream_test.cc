@@ -160,6 +160,62 @@ TEST_F(StreamTest, ClosedByThePeerIsToldOnceAndLast) {
   EXPECT_EQ(pair_.client->sent_total(), 0U);
 }
 
+// The last bytes and the end arrive as one event; nothing else will tell of the end.
+TEST_F(StreamTest, ACloseThatComesWithTheLastBytesIsNotMissed) {
+  for (int round = 0; round < 50; ++round) {
+    const auto loop = make_loop();
+    StreamPair pair = make_pair_on(*loop);
+    Recorder recorder;
+    pair.server->send("bye");
+    pair.server.reset();  // before the client looks for the first time
+    recorder.closed_hook = [&] { loop->stop(); };
+    pair.client->start(recorder);
+    run_bounded(*loop);
+    ASSERT_EQ(recorder.got, "bye");
+    ASSERT_EQ(recorder.closed.size(), 1U);
+  }
+}
+
+TEST_F(StreamTest, ACloseWhilePausedIsToldAfterTheBytes) {
+  start();
+  pair_.client->pause_reading();
+  pair_.server->send("bye");
+  pair_.server.reset();
+  run_for(milliseconds{20});
+  EXPECT_EQ(client_.got, "");
+  client_.closed_hook = [&] { loop_->stop(); };
+  pair_.client->resume_reading();
+  run_bounded(*loop_);
+  EXPECT_EQ(client_.got, "bye");
+  EXPECT_EQ(client_.closed.size(), 1U);
+}
+
+// One that never stops sending must not keep the others waiting.
+TEST_F(StreamTest, AFloodLeavesRoomForOthers) {
+  StreamPair other = make_pair_on(*loop_);
+  Recorder other_client;
+  Recorder other_server;
+  int answered = 0;
+  const std::string flood(1 << 20U, 'x');
+  const auto feed = [&] {
+    while (pair_.client->unsent() == 0) pair_.client->send(flood);
+  };
+  client_.drained_hook = feed;
+  server_.bytes_hook = [&](std::string_view) { server_.got.clear(); };
+  other_server.bytes_hook = [&](std::string_view bytes) { other.server->send(bytes); };
+  other_client.bytes_hook = [&](std::string_view) {
+    if (++answered == 200) return loop_->stop();
+    other.client->send("?");
+  };
+  other.client->start(other_client);
+  other.server->start(other_server);
+  start();
+  feed();
+  other.client->send("?");
+  run_bounded(*loop_);
+  EXPECT_EQ(answered, 200);
+}
+
 TEST_F(StreamTest, AFailedWriteIsToldLater) {
   start();
   pair_.client->pause_reading();
@@ -242,7 +298,7 @@ TEST_F(StreamTest, NoEventAfterDestructionWithAReadReady) {
   EXPECT_TRUE(server_.closed.empty());
 }
 
-// A buffer that grew for one burst must not hide later small messages, nor cut big ones.
+// Whether a read empties the socket decides what is waited for next.
 TEST_F(StreamTest, AlternatingSizesArriveWhole) {
   std::string all;
   Rng rng(3);
