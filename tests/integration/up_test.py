@@ -132,6 +132,38 @@ class Serve(unittest.TestCase):
         self.assertEqual(run("move", "--to", "a").returncode, 2)
 
 
+class AdminInterface(unittest.TestCase):
+    def test_token_is_asked_for(self):
+        harness.require_binary()
+        with harness.Up(nodes=1) as up, tempfile.TemporaryDirectory() as base:
+            server = next(iter(up.node_ports().values()))
+            path = os.path.join(base, "cleave.yaml")
+            with open(path, "w", encoding="ascii") as out:
+                out.write("listeners: [{address: 127.0.0.1:0, password: pass}]\n"
+                          "admin: {address: 127.0.0.1:0, token: s3cret}\n"
+                          "pools: [{name: m, nodes: [{name: a, members: [{address: "
+                          f"127.0.0.1:{server}}}]}}]}}]\n"
+                          f"coordination: {{path: {base}/cleave.db}}\n")
+            with subprocess.Popen([harness.CLEAVE, "serve", "--config", path, "--json"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True) as router:
+                ready = json.loads(router.stdout.readline())
+                admin = ["--admin", ready["admin"]]
+                self.assertEqual(run("status", *admin).returncode, 1)
+                self.assertEqual(run("status", *admin, "--token", "wrong").returncode, 1)
+                self.assertEqual(run("status", *admin, "--token", "s3cret").returncode, 0)
+                port = int(ready["addresses"][0].rsplit(":", 1)[1])
+                with harness.Redis(port) as client:
+                    with self.assertRaises(harness.Redis.ReplyError):
+                        client.call("GET", "a")
+                    client.call("AUTH", "pass")
+                    self.assertIsNone(client.call("GET", "a"))
+                router.send_signal(signal.SIGTERM)
+                rest = router.stdout.read()
+                self.assertEqual(json.loads(rest.splitlines()[-1]), {"stopped": True})
+                self.assertEqual(router.wait(timeout=20), 0)
+
+
 class Commands(unittest.TestCase):
     COMMANDS = [["up"], ["serve"], ["status"], ["locate"], ["plan"], ["explain"], ["approve"],
                 ["cut"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"], ["resume"], ["mode"],

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""`cleave demo hot` keeps its promises: found, cut, moved, nothing lost. Its fields are a contract."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+FIELDS = ("peak_over_mean_before", "peak_over_mean_after", "lower_bound", "seconds_to_converge",
+          "cuts", "moves", "keys_total", "keys_moved", "writes_acked", "writes_lost", "reads_wrong",
+          "fence_hold_ms_p50", "fence_hold_ms_p99", "p99_ms_before", "p99_ms_during")
+
+
+class DemoHot(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        harness.require_binary()
+
+    def test_hot_set_is_spread_and_nothing_is_lost(self):
+        with tempfile.TemporaryDirectory() as base:
+            program = subprocess.run(
+                [harness.CLEAVE, "demo", "hot", "--json"], capture_output=True, text=True,
+                timeout=240, stdin=subprocess.DEVNULL, check=False,
+                env={**os.environ, "TMPDIR": base})
+            self.assertEqual(os.listdir(base), [], "it leaves nothing behind")
+        told = json.loads(program.stdout.splitlines()[-1])
+        for field in FIELDS:
+            self.assertIn(field, told)
+        self.assertEqual(told["writes_lost"], 0, told)
+        self.assertEqual(told["reads_wrong"], 0, told)
+        self.assertEqual(told["unchecked"], 0, told)
+        self.assertGreater(told["writes_acked"], 10_000)
+        self.assertGreater(told["peak_over_mean_before"], 3.0)
+        self.assertLessEqual(told["peak_over_mean_after"],
+                             max(1.10, 1.05 * told["lower_bound"]), told)
+        self.assertGreater(told["seconds_to_converge"], 0)
+        self.assertLessEqual(told["seconds_to_converge"], 60)
+        self.assertGreater(told["moves"], 0)
+        self.assertGreater(told["cuts"], 0)
+        self.assertLess(told["keys_moved"], told["keys_total"] // 4)
+        self.assertEqual(program.returncode, 0, program.stderr[-2000:])
+
+
+if __name__ == "__main__":
+    unittest.main()
