@@ -26,10 +26,9 @@ TEST(ParseAddress, TakesNamesAndNumbers) {
 }
 
 TEST(ParseAddress, RefusesAndNamesTheText) {
-  for (const std::string text :
-       {"", ":", "host", "host:", ":6379", "host:65536", "host:-1", "host:+1", "host: 1", "host:1 ",
-        "host:0x1", "::1:6379", "[::1]", "[::1]6379", "[]:1", "ho st:1", "host\r\n:1",
-        "[::1:6379"}) {
+  for (const std::string text : {"", ":", "host", "host:", ":6379", "host:65536", "host:-1",
+                                 "host:+1", "host: 1", "host:1 ", "host:0x1", "::1:6379", "[::1]",
+                                 "[::1]6379", "[]:1", "ho st:1", "host\r\n:1", "[::1:6379"}) {
     const Result<Address> got = parse_address(text);
     ASSERT_FALSE(got) << text;
     EXPECT_EQ(got.error().code, Code::kInvalid);

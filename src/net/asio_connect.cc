@@ -1,11 +1,11 @@
 // How connections come into being: connect, and listen with accept.
 #include <sys/socket.h>
 
+#include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -63,10 +63,9 @@ void Attempt::begin(milliseconds timeout) {
   const asio::ip::address host = asio::ip::make_address(address_.host, not_numeric);
   if (not_numeric) return resolve();
   // Straight to the socket: the resolver would start a thread.
-  socket_.async_connect(tcp::endpoint(host, address_.port),
-                        [self = shared_from_this()](const error_code& failed) {
-                          self->on_connected(failed);
-                        });
+  socket_.async_connect(
+      tcp::endpoint(host, address_.port),
+      [self = shared_from_this()](const error_code& failed) { self->on_connected(failed); });
 }
 
 void Attempt::resolve() {
@@ -160,9 +159,8 @@ Result<Address> Accepting::open(const Address& address) {
   const std::string where = "listen on " + to_string(address);
   error_code failed;
   Resolver resolver(loop_.context().get_executor());
-  const auto found =
-      resolver.resolve(address.host, std::to_string(address.port),
-                       Resolver::numeric_service | Resolver::passive, failed);
+  const auto found = resolver.resolve(address.host, std::to_string(address.port),
+                                      Resolver::numeric_service | Resolver::passive, failed);
   if (failed) return fail(Code::kUnavailable, where + ": unknown host: " + failed.message());
   const tcp::endpoint endpoint = found.begin()->endpoint();
   socket_.open(endpoint.protocol(), failed);

@@ -19,10 +19,11 @@ struct Keeper {
   std::vector<std::unique_ptr<Stream>> streams;
   Loop::Acceptor acceptor(Loop& loop, std::function<void()> hook = [] {}) {
     return {.choose = [&loop]() -> Loop& { return loop; },
-            .accepted = [this, hook](Loop&, std::unique_ptr<Stream> stream) {
-              streams.push_back(std::move(stream));
-              hook();
-            }};
+            .accepted =
+                [this, hook](Loop&, std::unique_ptr<Stream> stream) {
+                  streams.push_back(std::move(stream));
+                  hook();
+                }};
   }
 };
 
@@ -178,20 +179,20 @@ TEST(Listen, HandsConnectionsToTheChosenLoop) {
   std::mutex mutex;
   std::map<std::thread::id, std::vector<std::unique_ptr<Echo>>> echoes;
   int asked = 0;
-  auto listener = front->listen(
-      Address{"127.0.0.1", 0},
-      {.choose = [&]() -> Loop& { return ++asked % 2 == 0 ? *front : *worker; },
-       .accepted =
-           [&](Loop& loop, std::unique_ptr<Stream> stream) {
-             const auto me = std::this_thread::get_id();
-             auto echo = std::make_unique<Echo>();
-             echo->stream = std::move(stream);
-             echo->thread = me;
-             echo->stream->start(*echo);
-             EXPECT_TRUE(&loop == front.get() || &loop == worker.get());
-             const std::lock_guard lock(mutex);
-             echoes[me].push_back(std::move(echo));
-           }});
+  auto listener =
+      front->listen(Address{"127.0.0.1", 0},
+                    {.choose = [&]() -> Loop& { return ++asked % 2 == 0 ? *front : *worker; },
+                     .accepted =
+                         [&](Loop& loop, std::unique_ptr<Stream> stream) {
+                           const auto me = std::this_thread::get_id();
+                           auto echo = std::make_unique<Echo>();
+                           echo->stream = std::move(stream);
+                           echo->thread = me;
+                           echo->stream->start(*echo);
+                           EXPECT_TRUE(&loop == front.get() || &loop == worker.get());
+                           const std::lock_guard lock(mutex);
+                           echoes[me].push_back(std::move(echo));
+                         }});
   ASSERT_TRUE(listener);
   std::thread thread([&] { worker->run(); });
 

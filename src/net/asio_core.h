@@ -74,7 +74,7 @@ class LoopCore final : public AsioLoop {
   boost::unordered_flat_set<TurnEnd*> turn_end_set_;
   std::vector<TurnEnd*> turn_ends_;
   std::vector<TurnEnd*> running_turn_ends_;  // nullptr: forgotten meanwhile
-  bool in_turn_ = false;  // turn() is running and will run them
+  bool in_turn_ = false;                     // turn() is running and will run them
 
   // Our own queue, because Asio keeps posts of its own thread apart from those of other threads
   // until the handler ends: that would break "in order of posting".

@@ -1,11 +1,11 @@
 #include "net/asio_loop.h"
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -38,8 +38,8 @@ struct LoopCore::Engine {
                              asio::io_context::executor_type>
       timer{context};
   // The Poller's epoll set; epoll sets nest.
-  asio::posix::basic_stream_descriptor<asio::io_context::executor_type> streams{
-      context, make_epoll()};
+  asio::posix::basic_stream_descriptor<asio::io_context::executor_type> streams{context,
+                                                                                make_epoll()};
 };
 
 std::unique_ptr<AsioLoop> make_loop() { return std::make_unique<LoopCore>(); }

@@ -25,16 +25,18 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 // The first one's value; empty: none. `name` in lower case.
 std::string_view find_header(const HttpHeaders& headers, std::string_view name);
 
+// As received by the server.
 struct HttpRequest {
-  std::string method;  // as sent: "GET"
-  std::string target;  // as sent: "/heat?from=1"
-  std::string path;    // percent-decoded: "/heat"
+  std::string method;                        // as sent: "GET"
+  std::string target;                        // as sent: "/heat?from=1"
+  std::string path;                          // percent-decoded: "/heat"
   std::map<std::string, std::string> query;  // percent-decoded
   HttpHeaders headers;
   std::string body;
   std::string peer;  // "127.0.0.1:50412"
 };
 
+// What a handler answers.
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
@@ -42,10 +44,11 @@ struct HttpResponse {
   HttpHeaders headers = {};  // further ones; length, type and connection are added
 };
 
+// Bounds of the server, and what it answers beyond them.
 struct HttpLimits {
-  std::size_t header_bytes_max = 16'384;                      // more: 431
-  std::size_t body_bytes_max = std::size_t{1} << 20U;         // more: 413
-  std::size_t connections_max = 64;                           // more: 503, closed
+  std::size_t header_bytes_max = 16'384;               // more: 431
+  std::size_t body_bytes_max = std::size_t{1} << 20U;  // more: 413
+  std::size_t connections_max = 64;                    // more: 503, closed
   milliseconds request_timeout{10'000};  // first to last byte of a request; longer: 408
   milliseconds idle_timeout{60'000};     // between requests, or a response not taken: closed
   // After an error the client's remaining bytes are read and thrown away for so long: closing with
@@ -53,6 +56,7 @@ struct HttpLimits {
   milliseconds linger{1'000};
 };
 
+// Destroying it stops listening.
 class HttpServer {
  public:
   // To be called once, within the handler or later, as long as the loop lives; if the client or the
@@ -78,16 +82,18 @@ class HttpServer {
   std::shared_ptr<Impl> impl_;
 };
 
+// What the client asks.
 struct HttpCall {
   Address address = {};
   std::string method = "GET";
   std::string target = "/";
   HttpHeaders headers = {};
   std::string body = {};
-  milliseconds timeout{10'000};                           // connecting included
+  milliseconds timeout{10'000};  // connecting included
   std::size_t response_bytes_max = std::size_t{64} << 20U;
 };
 
+// What it was answered.
 struct HttpReply {
   int status = 0;
   HttpHeaders headers;

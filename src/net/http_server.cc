@@ -10,8 +10,8 @@ namespace cleave::net {
 namespace {
 
 std::string serialize(const HttpResponse& response, bool keep_alive, bool with_body) {
-  std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " +
-                     reason_phrase(response.status) + "\r\n";
+  std::string text =
+      "HTTP/1.1 " + std::to_string(response.status) + " " + reason_phrase(response.status) + "\r\n";
   text += "content-length: " + std::to_string(response.body.size()) + "\r\n";
   if (!response.content_type.empty()) text += "content-type: " + response.content_type + "\r\n";
   for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
@@ -208,11 +208,12 @@ void HttpServer::Impl::Connection::close() {
 }
 
 Result<void> HttpServer::Impl::listen(const Address& address) {
-  auto listener = loop_.listen(
-      address, Loop::Acceptor{.choose = [this]() -> Loop& { return loop_; },
-                              .accepted = [this](Loop&, std::unique_ptr<Stream> stream) {
-                                accepted(std::move(stream));
-                              }});
+  auto listener =
+      loop_.listen(address, Loop::Acceptor{.choose = [this]() -> Loop& { return loop_; },
+                                           .accepted =
+                                               [this](Loop&, std::unique_ptr<Stream> stream) {
+                                                 accepted(std::move(stream));
+                                               }});
   if (!listener) return std::unexpected(listener.error());
   listener_ = std::move(*listener);
   return {};

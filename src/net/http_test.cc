@@ -206,9 +206,9 @@ TEST_F(HttpTest, AnswersPipelinedRequestsInOrder) {
     waiting.push_back(reply);
     loop_->after(milliseconds{5}, [reply, path = request.path] { reply({.body = path}); });
   };
-  const std::string got = raw(
-      "GET /1 HTTP/1.1\r\n\r\nPOST /2 HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc"
-      "GET /3 HTTP/1.1\r\nconnection: close\r\n\r\n");
+  const std::string got =
+      raw("GET /1 HTTP/1.1\r\n\r\nPOST /2 HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc"
+          "GET /3 HTTP/1.1\r\nconnection: close\r\n\r\n");
   EXPECT_EQ(count(got, "HTTP/1.1 200 OK"), 3);
   EXPECT_LT(got.find("\r\n\r\n/1"), got.find("\r\n\r\n/2"));
   EXPECT_LT(got.find("\r\n\r\n/2"), got.find("\r\n\r\n/3"));
@@ -231,9 +231,9 @@ TEST_F(HttpTest, KeepsAliveAndClosesAsAsked) {
 
 TEST_F(HttpTest, TakesABodyInChunks) {
   serve();
-  const std::string got = raw(
-      "POST /c HTTP/1.1\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
-      "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  const std::string got =
+      raw("POST /c HTTP/1.1\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+          "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   EXPECT_TRUE(got.ends_with("POST /c abcde")) << got;
 }
 
@@ -419,15 +419,15 @@ TEST_F(HttpTest, ClientMeetsOddServers) {
       void on_closed(const Error&) override {}
     } odd;
     odd.answer = one.answer;
-    auto listener = loop_->listen(Address{"127.0.0.1", 0},
-                                  {.choose = [&]() -> Loop& { return *loop_; },
-                                   .accepted = [&](Loop&, std::unique_ptr<Stream> stream) {
-                                     odd.stream = std::move(stream);
-                                     odd.stream->start(odd);
-                                   }});
+    auto listener =
+        loop_->listen(Address{"127.0.0.1", 0}, {.choose = [&]() -> Loop& { return *loop_; },
+                                                .accepted =
+                                                    [&](Loop&, std::unique_ptr<Stream> stream) {
+                                                      odd.stream = std::move(stream);
+                                                      odd.stream->start(odd);
+                                                    }});
     ASSERT_TRUE(listener);
-    const auto reply =
-        call({.address = (*listener)->address(), .response_bytes_max = 4'000});
+    const auto reply = call({.address = (*listener)->address(), .response_bytes_max = 4'000});
     EXPECT_EQ(reply.has_value(), one.good) << one.answer;
     EXPECT_EQ(reply ? reply->body : "", one.body);
   }

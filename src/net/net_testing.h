@@ -74,13 +74,13 @@ inline StreamPair make_pair_on(AsioLoop& loop) {
   const auto stop_when_both = [&] {
     if (pair.client && pair.server) loop.stop();
   };
-  auto listener = loop.listen(
-      Address{"127.0.0.1", 0},
-      Loop::Acceptor{.choose = [&]() -> Loop& { return loop; },
-                     .accepted = [&](Loop&, std::unique_ptr<Stream> stream) {
-                       pair.server = std::move(stream);
-                       stop_when_both();
-                     }});
+  auto listener = loop.listen(Address{"127.0.0.1", 0},
+                              Loop::Acceptor{.choose = [&]() -> Loop& { return loop; },
+                                             .accepted =
+                                                 [&](Loop&, std::unique_ptr<Stream> stream) {
+                                                   pair.server = std::move(stream);
+                                                   stop_when_both();
+                                                 }});
   EXPECT_TRUE(listener) << listener.error().message;
   const Address address = (*listener)->address();
   loop.connect(address, milliseconds{5'000}, [&](Result<std::unique_ptr<Stream>> stream) {

@@ -30,8 +30,7 @@ void Poller::dispatch() {
   while (!batch_.empty()) {
     const epoll_event event = batch_.front();
     batch_ = batch_.subspan(1);
-    if (event.data.ptr != nullptr)
-      static_cast<Pollable*>(event.data.ptr)->on_ready(event.events);
+    if (event.data.ptr != nullptr) static_cast<Pollable*>(event.data.ptr)->on_ready(event.events);
   }
   visiting_.swap(again_);
   for (Pollable*& pollable : visiting_)

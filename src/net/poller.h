@@ -24,6 +24,7 @@
 
 namespace cleave::net {
 
+// Whatever waits for its descriptor to be ready.
 class Pollable {
  public:
   virtual ~Pollable() = default;

@@ -15,8 +15,7 @@ Result<Address> peer_name(int fd) {
   sockaddr_storage name{};
   socklen_t size = sizeof(name);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0)
-    return fail(Code::kUnavailable,
-                "new connection: " + std::generic_category().message(errno));
+    return fail(Code::kUnavailable, "new connection: " + std::generic_category().message(errno));
   std::array<char, INET6_ADDRSTRLEN> text{};
   std::uint16_t port = 0;
   if (name.ss_family == AF_INET6) {

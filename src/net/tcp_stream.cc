@@ -165,8 +165,7 @@ void Connection::send(std::string_view bytes) {
 std::size_t Connection::write_now(std::string_view bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count =
-        ::send(fd_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    const ssize_t count = ::send(fd_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`cleave demo hot` keeps its promises: found, cut, moved, nothing lost. Its fields are a contract."""
+"""`cleave demo hot` keeps its promises: found, cut, moved, nothing lost. Its fields are a
+contract."""
 
 import json
 import os
