@@ -83,7 +83,9 @@ void Pipe::Impl::on_bytes(std::string_view bytes) {
   const std::uint64_t life = life_;
   if (partial_.empty()) {
     const std::size_t used = consume(bytes);
-    if (life == life_) partial_.assign(bytes.substr(used));
+    if (life != life_ || used == bytes.size()) return;
+    partial_.assign(bytes.substr(used));
+    moved_at_ = loop_.now();
     return;
   }
   // Out of the member while sinks run: one of them may reset the pipe.
@@ -92,7 +94,9 @@ void Pipe::Impl::on_bytes(std::string_view bytes) {
   const std::size_t used = consume(pieces);
   if (life != life_) return;
   pieces.erase(0, used);
-  if (!pieces.empty()) partial_.swap(pieces);
+  if (pieces.empty()) return;
+  partial_.swap(pieces);
+  moved_at_ = loop_.now();
 }
 
 // Takes every whole reply; returns the bytes taken. After it, `life_` says whether the connection
@@ -180,12 +184,24 @@ void Pipe::Impl::on_tick() {
   arm_ticks();
   const Instant now = loop_.now();
   if (state_ != State::kReady) return expire_waiting(now);
+  note_sending(now);
   expire_sent(now);
   if (state_ == State::kReady && sent_ > 0 &&
-      queue_.front().since + options_.limits.pipe_stuck_max <= now) {
+      overdue(queue_.front(), options_.limits.pipe_stuck_max, now)) {
     lose(Error{Code::kTimeout,
                place() + ": no reply within " + text_of(options_.limits.pipe_stuck_max)});
   }
+}
+
+void Pipe::Impl::note_sending(Instant now) {
+  const std::uint64_t left = stream_->sent_total();
+  if (left != left_seen_ && stream_->unsent() > 0) moved_at_ = now;
+  left_seen_ = left;
+}
+
+// A large value on its way, in either direction, is no silence of the server's.
+bool Pipe::Impl::overdue(const Pending& pending, milliseconds most, Instant now) const {
+  return std::max(pending.since, moved_at_) + most <= now;
 }
 
 // The place of a command that timed out stays: its reply may still come and is nobody else's.
@@ -193,7 +209,7 @@ void Pipe::Impl::expire_sent(Instant now) {
   const std::uint64_t life = life_;
   while (life == life_ && expired_ < sent_) {
     const Pending& pending = queue_[expired_];
-    if (pending.since + options_.limits.request_timeout > now) return;
+    if (!overdue(pending, options_.limits.request_timeout, now)) return;
     ++expired_;
     ++stats_.timeouts;
     ++stats_.failed;

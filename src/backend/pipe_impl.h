@@ -90,6 +90,8 @@ class Pipe::Impl final : public net::StreamEvents,
   void fail_waiting(const Error& why);
   void arm_ticks();
   void on_tick();
+  void note_sending(Instant now);
+  bool overdue(const Pending& pending, milliseconds most, Instant now) const;
   void expire_sent(Instant now);
   void expire_waiting(Instant now);
   void bury_in_flight(const Error& why, std::uint64_t bytes_left);
@@ -142,7 +144,9 @@ class Pipe::Impl final : public net::StreamEvents,
   std::uint64_t handed_ = 0;  // bytes given to stream_ since it was made
   std::size_t backlog_ = 0;   // of them, kept by the stream at the last look
   bool flush_asked_ = false;
-  std::string partial_;  // the beginning of a reply whose end is still to come
+  std::string partial_;          // the beginning of a reply whose end is still to come
+  Instant moved_at_{0};          // when a part of a large request or reply last went over
+  std::uint64_t left_seen_ = 0;  // bytes that had left at the last tick
   wire::ReplyScanner scanner_;
 
   std::vector<Failure> failures_;  // to be told in the next turn

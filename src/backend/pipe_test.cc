@@ -145,6 +145,42 @@ TEST_F(PipeTest, ALargeReplyInPiecesIsOneReply) {
   EXPECT_EQ(ping.reply, "+PONG\r\n");
 }
 
+// A server that sends a byte now and then is slow, not silent.
+TEST_F(PipeTest, ALargeReplyOnItsWayIsNotOverdue) {
+  std::unique_ptr<net::Stream> stream;
+  struct Script final : net::StreamEvents {
+    void on_bytes(std::string_view bytes) override { got += bytes; }
+    void on_closed(const Error&) override {}
+    std::string got;
+  } script;
+  auto listener = loop->listen({.host = "127.0.0.1", .port = 0},
+                               {.choose = [&]() -> net::Loop& { return *loop; },
+                                .accepted =
+                                    [&](net::Loop&, std::unique_ptr<net::Stream> accepted) {
+                                      stream = std::move(accepted);
+                                      stream->start(script);
+                                    }});
+  open((*listener)->address().port);
+  run([&] { return script.got.find("replication") != std::string::npos; });
+  stream->send("+OK\r\n:7\r\n$8\r\nrun_id:x\r\n$15\r\nmaster_replid:y\r\n");
+  run([&] { return pipe->usable(); });
+  Sink slow;
+  send({"GET", "big"}, slow);
+  stream->send("$6\r\n");
+  for (const char* piece : {"a", "b", "c", "d", "e", "f"}) {
+    run_for(milliseconds{60});
+    EXPECT_FALSE(slow.told());
+    stream->send(piece);
+  }
+  stream->send("\r\n");
+  run([&] { return slow.told(); });
+  EXPECT_EQ(slow.reply, "$6\r\nabcdef\r\n");
+  EXPECT_EQ(pipe->stats().timeouts, 0U);
+  pipe.reset();
+  stream.reset();
+  listener->reset();
+}
+
 TEST_F(PipeTest, Authenticates) {
   RedisServer redis({"--requirepass", "secret"});
   credentials.password = "secret";
