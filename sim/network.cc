@@ -299,6 +299,15 @@ std::vector<std::uint64_t> Network::connections(const std::string& connector,
   return numbers;
 }
 
+std::vector<std::uint64_t> Network::busy_connections(const std::string& connector,
+                                                     const std::string& acceptor) const {
+  std::vector<std::uint64_t> numbers = connections(connector, acceptor);
+  std::erase_if(numbers, [this](std::uint64_t number) {
+    return connections_.at(number)->flows[0].flying.empty();
+  });
+  return numbers;
+}
+
 // The end's process is told now; nothing more arrives there.
 void Network::break_end(const ConnectionPtr& connection, std::size_t side) {
   Flow& incoming = connection->flows[1 - side];

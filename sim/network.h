@@ -68,6 +68,9 @@ class Network {
   // Connections with both ends open between two hosts ("" = any), in order of their number.
   std::vector<std::uint64_t> connections(const std::string& connector,
                                          const std::string& acceptor) const;
+  // Of those, the ones whose connector has bytes on their way now.
+  std::vector<std::uint64_t> busy_connections(const std::string& connector,
+                                              const std::string& acceptor) const;
   // What the connector has sent and is still on its way arrives up to `late` from now, and the
   // acceptor learns of the break up to `late` after that.
   void break_connection(std::uint64_t connection, Break how, nanoseconds late);

@@ -99,9 +99,10 @@ std::set<std::string> ModelServer::start(std::size_t changes_lost) {
   return lost;
 }
 
-std::set<std::string> ModelServer::failover(std::size_t changes_lost) {
+std::set<std::string> ModelServer::failover(std::size_t changes_lost, Connections connections) {
   std::set<std::string> lost = keys_.lose(changes_lost);
   replication_id_ = random_hex();
+  if (connections == Connections::kSurvive) return lost;
   queue_.clear();
   clients_.clear();
   return lost;

@@ -57,9 +57,11 @@ class ModelServer {
   // A new run. Up to `changes_lost` of the changes that were not on disk are gone. Returns their
   // keys.
   std::set<std::string> start(std::size_t changes_lost);
-  // A replica takes the address: the newest changes are gone, all connections break. Returns the
-  // keys of the lost changes.
-  std::set<std::string> failover(std::size_t changes_lost);
+  // The newest changes are gone and the replication id is new. Either a replica took the address
+  // (all connections break), or the server itself was demoted, synchronised from a replica and
+  // promoted again (they survive, as tried on redis-server 7.0). Returns the keys of lost changes.
+  enum class Connections : std::uint8_t { kBreak, kSurvive };
+  std::set<std::string> failover(std::size_t changes_lost, Connections connections);
 
   bool running() const { return process_.alive(); }
   Process& process() { return process_; }

@@ -136,7 +136,7 @@ TEST(ModelServer, FailoverLosesTheNewestChanges) {
   // The random sync may have run; what is unsynced can be lost.
   const std::size_t unsynced = world.server.keys().unsynced();
   ASSERT_GE(unsynced, 1U);
-  EXPECT_EQ(world.server.failover(1), std::set<std::string>{"k"});
+  EXPECT_EQ(world.server.failover(1, ModelServer::Connections::kBreak), std::set<std::string>{"k"});
   EXPECT_EQ(std::get<std::string>(world.server.current().peek("k")->value), "2");
   world.run(milliseconds{20});
   EXPECT_TRUE(world.first.closed);

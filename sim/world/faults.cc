@@ -75,6 +75,16 @@ void Faults::break_one(const std::vector<std::uint64_t>& connections) {
 }
 
 void Faults::break_server_link() {
+  // Those with something on its way are the ones that matter.
+  std::vector<std::uint64_t> busy;
+  for (const auto& router : world_.routers_) {
+    for (const auto& server : world_.servers_) {
+      const auto some =
+          world_.network_.busy_connections(router->address().host, server->options().address.host);
+      busy.insert(busy.end(), some.begin(), some.end());
+    }
+  }
+  if (!busy.empty() && rng_.chance(3, 4)) return break_one(busy);
   break_one(world_.network_.connections(some_router().address().host,
                                         some_server().options().address.host));
 }
@@ -139,8 +149,10 @@ void Faults::failover() {
   const std::size_t index = rng_.below(world_.servers_.size());
   ModelServer& server = *world_.servers_[index];
   if (!server.running()) return;
+  const auto connections =
+      rng_.chance(1, 2) ? ModelServer::Connections::kSurvive : ModelServer::Connections::kBreak;
   world_.log("failover of " + net::to_string(server.options().address));
-  world_.lost_writes(index, server.failover(rng_.below(server.keys().unsynced() + 1)));
+  world_.lost_writes(index, server.failover(rng_.below(server.keys().unsynced() + 1), connections));
 }
 
 void Faults::cut_off_router() {
@@ -168,7 +180,7 @@ void Faults::disturb_coordinator() {
 void Faults::disturb_peers() {
   PeerOptions options;
   options.latency_max += world_.up_to(milliseconds{rng_.chance(1, 2) ? 200 : 2});
-  options.patience = milliseconds{20} + world_.up_to(milliseconds{400});
+  options.patience = milliseconds{5} + world_.up_to(milliseconds{rng_.chance(1, 2) ? 400 : 20});
   if (rng_.chance(2, 3)) options.lost_one_of = static_cast<std::uint32_t>(3 + rng_.below(20));
   world_.peers_.set_options(options);
   later(world_.up_to(milliseconds{1'500}), [this] { world_.peers_.set_options({}); });

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/mutation.h"
+#include "sim/world/profile.h"
 
 namespace cleave::sim {
 
@@ -12,6 +13,7 @@ struct Mutant {
   std::string_view name;
   std::string_view rule;  // of docs/formats/move-protocol.md
   bool Mutations::* flag;
+  Flavour met_in;  // the worlds in which the rule matters most
 };
 
 std::span<const Mutant> all_mutants();

@@ -67,9 +67,14 @@ void season(Profile& profile, Rng& rng) {
       faults.break_server_link = 12;
       faults.stall_link = rng.chance(1, 2) ? 1 : 0;
       faults.break_client_link = 1;
-      profile.fault_interval_max = ms_between(rng, 15, 150);
-      profile.workload.registers = between(rng, 8, 40);
+      profile.fault_interval_max = ms_between(rng, 15, 100);
+      profile.late_max = ms_between(rng, 10, 200);
+      profile.workload.registers = between(rng, 16, 40);
+      profile.workload.reads_percent = between(rng, 40, 80);
       profile.limits.request_timeout = milliseconds{2'000};
+      // Copies that take long, so that what comes late comes in between.
+      profile.limits.copy_bytes_per_second = between(rng, 5'000, 40'000);
+      profile.limits.dirty_small_keys = between(rng, 0, 2);
       break;
     case Flavour::kRemovals:
       profile.routers = between(rng, 2, 3);
@@ -86,12 +91,15 @@ void season(Profile& profile, Rng& rng) {
       faults.cut_off_router = 1;
       profile.coordinator.watch_max = ms_between(rng, 1, 500);
       profile.lease = ms_between(rng, 800, 2'000);
+      profile.fault_interval_max = ms_between(rng, 300, 1'500);
       break;
     case Flavour::kPeers:
       profile.routers = between(rng, 2, 3);
       faults.peers = 6;
       faults.break_server_link = 1;
       profile.fault_interval_max = ms_between(rng, 100, 600);
+      profile.workload.registers = between(rng, 12, 40);
+      profile.limits.dirty_small_keys = between(rng, 0, 2);
       break;
     case Flavour::kServers:
       profile.lossy_servers = rng.chance(3, 4);
@@ -151,7 +159,7 @@ Profile make_profile(std::uint64_t seed) {
   profile.workload.registers = between(rng, 4, 16);
   profile.workload.reads_percent = rng.chance(1, 2) ? 40 : 75;
   profile.workload.pipeline_max = between(rng, 1, 5);
-  profile.workload.pause_max = ms_between(rng, 2, 12);
+  profile.workload.pause_max = ms_between(rng, 4, 20);
   season(profile, rng);
   if (!profile.lossy_servers) profile.faults.failover = 0;
   return profile;
