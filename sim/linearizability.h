@@ -25,6 +25,7 @@ namespace cleave::sim {
 inline constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();
 inline constexpr Instant kForever = Instant::max();
 
+// What was asked of the key.
 enum class OpKind : std::uint8_t {
   kSet,        // argument: the value
   kRead,       // result: the value
@@ -33,6 +34,7 @@ enum class OpKind : std::uint8_t {
   kExpire,     // argument: a value; if the key holds it, it is gone now
 };
 
+// One operation on the key, with its place in time.
 struct Op {
   OpKind kind = OpKind::kRead;
   std::int64_t argument = 0;
@@ -43,6 +45,7 @@ struct Op {
   std::string who{};     // for people
 };
 
+// What the checker says.
 struct Verdict {
   bool linearizable = false;
   // The search was given up. Counts as a violation, so that nothing slips through.

@@ -54,7 +54,8 @@ void Network::heal() {
     for (Flow& flow : connection->flows) flow.held_until = Instant{0};
 }
 
-// ---- listening and connecting ---------------------------------------------------------------------
+// ---- listening and connecting
+// ---------------------------------------------------------------------
 
 Result<net::Address> Network::listen(SimLoop& loop, const net::Address& address,
                                      net::Loop::Acceptor acceptor) {
@@ -151,7 +152,8 @@ void Network::accept(const net::Address& address, const ConnectionPtr& connectio
   });
 }
 
-// ---- bytes ----------------------------------------------------------------------------------------
+// ---- bytes
+// ----------------------------------------------------------------------------------------
 
 void Network::start_reading(const ConnectionPtr& connection, std::size_t side,
                             net::StreamEvents& events) {
@@ -251,7 +253,8 @@ void Network::deliver(const ConnectionPtr& connection, std::size_t side) {
   if (end.open && ended && flow.arrived.empty()) hear_end(connection, side);
 }
 
-// ---- endings --------------------------------------------------------------------------------------
+// ---- endings
+// --------------------------------------------------------------------------------------
 
 void Network::hear_end(const ConnectionPtr& connection, std::size_t side) {
   End& end = connection->ends[side];

@@ -27,6 +27,7 @@ namespace cleave::sim {
 
 class SimLoop;
 
+// How messages travel when nothing is wrong.
 struct NetworkOptions {
   nanoseconds latency_min = microseconds{20};
   nanoseconds latency_max = microseconds{200};

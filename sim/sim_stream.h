@@ -32,6 +32,7 @@ class SimStream final : public net::Stream {
   std::size_t side_;
 };
 
+// A simulated listening socket.
 class SimListener final : public net::Listener {
  public:
   SimListener(Network& network, net::Address address, const SimLoop* loop)

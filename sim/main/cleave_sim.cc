@@ -3,7 +3,8 @@
 //   cleave-sim --seed S [--log] [--trace]     one world; prints its trace hash
 //   cleave-sim --seeds N [--from K]           many; exit code 1 on any violation
 //   cleave-sim --mutant NAME --seeds N        with one rule of the protocol switched off
-//   cleave-sim --mutants [--seeds N]          every rule in turn (or --mutant NAME): is each caught?
+//   cleave-sim --mutants [--seeds N]          every rule in turn (or --mutant NAME): is each
+// caught?
 //
 // The seeds that once failed (sim/seeds.txt, or --seeds-file) are always run first.
 #include <algorithm>

@@ -29,7 +29,8 @@ bool AdminCommands::run(ModelServer& server, ModelServer::Client& client, Args a
   return true;
 }
 
-// ---- connections ----------------------------------------------------------------------------------
+// ---- connections
+// ----------------------------------------------------------------------------------
 
 void AdminCommands::auth(Context& context) {
   const std::string& password = context.server.options_.password;
@@ -151,7 +152,8 @@ void AdminCommands::select(Context& context) {
   wire::append_status(context.reply, "OK");
 }
 
-// ---- transactions ---------------------------------------------------------------------------------
+// ---- transactions
+// ---------------------------------------------------------------------------------
 
 void AdminCommands::multi(Context& context) {
   if (context.client.in_transaction)
@@ -182,7 +184,8 @@ void AdminCommands::exec(Context& context) {
   for (const auto& args : commands) context.server.run_command(client, args, context.reply);
 }
 
-// ---- the server -----------------------------------------------------------------------------------
+// ---- the server
+// -----------------------------------------------------------------------------------
 
 void AdminCommands::command(Context& context) {
   if (context.args.size() > 1)

@@ -1,4 +1,5 @@
-// The commands of the model server that are about the server itself: connections, transactions, INFO.
+// The commands of the model server that are about the server itself: connections, transactions,
+// INFO.
 #pragma once
 
 #include <span>

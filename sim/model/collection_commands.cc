@@ -41,7 +41,8 @@ void count_elements(Call& call) {
   wire::append_integer(call.reply, found.value == nullptr ? 0 : as_integer(found.value->size()));
 }
 
-// ---- lists ----------------------------------------------------------------------------------------
+// ---- lists
+// ----------------------------------------------------------------------------------------
 
 enum class Side : std::uint8_t { kLeft, kRight };
 
@@ -104,7 +105,8 @@ void lrange(Call& call) {
     wire::append_bulk(call.reply, (*found.value)[window.first + i]);
 }
 
-// ---- hashes ---------------------------------------------------------------------------------------
+// ---- hashes
+// ---------------------------------------------------------------------------------------
 
 void hset(Call& call) {
   if (call.args.size() % 2 != 0)
@@ -147,7 +149,8 @@ void hgetall(Call& call) {
   }
 }
 
-// ---- sets -----------------------------------------------------------------------------------------
+// ---- sets
+// -----------------------------------------------------------------------------------------
 
 void sadd(Call& call) {
   if (find_as<SetValue>(call, call.args[1]).wrong_type) return;
@@ -206,7 +209,8 @@ void smembers(Call& call) {
   for (const std::string& member : *found.value) wire::append_bulk(call.reply, member);
 }
 
-// ---- sorted sets ----------------------------------------------------------------------------------
+// ---- sorted sets
+// ----------------------------------------------------------------------------------
 
 // As Redis's string2d: what strtod takes, all of it, without leading space.
 bool parse_score(const std::string& text, double& score) {

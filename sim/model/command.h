@@ -45,7 +45,8 @@ const CommandInfo* find_command(std::string_view name);
 // The reply to COMMAND, in the form of Redis 7.
 void append_command_table(std::string& out);
 
-// ---- shared by the handlers -----------------------------------------------------------------------
+// ---- shared by the handlers
+// -----------------------------------------------------------------------
 
 inline constexpr std::string_view kWrongType =
     "WRONGTYPE Operation against a key holding the wrong kind of value";

@@ -27,7 +27,8 @@ void type(Call& call) {
   wire::append_status(call.reply, entry == nullptr ? "none" : type_name(entry->value));
 }
 
-// ---- expiry ---------------------------------------------------------------------------------------
+// ---- expiry
+// ---------------------------------------------------------------------------------------
 
 struct ExpireOptions {
   bool nx = false;
@@ -120,7 +121,8 @@ void pttl(Call& call) { time_left(call, {}); }
 void expiretime(Call& call) { time_left(call, {.in_seconds = true, .absolute = true}); }
 void pexpiretime(Call& call) { time_left(call, {.absolute = true}); }
 
-// ---- moving keys ----------------------------------------------------------------------------------
+// ---- moving keys
+// ----------------------------------------------------------------------------------
 
 void dump_key(Call& call) {
   const Entry* entry = call.keys.find(call.args[1]);
@@ -206,7 +208,8 @@ void rename(Call& call) {
   wire::append_status(call.reply, "OK");
 }
 
-// ---- looking at keys ------------------------------------------------------------------------------
+// ---- looking at keys
+// ------------------------------------------------------------------------------
 
 void object(Call& call) {
   const std::string what = upper(call.args[1]);

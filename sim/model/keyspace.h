@@ -1,6 +1,7 @@
 // Keyspace: the keys of a model server, their expiry, and a journal of what a crash may lose.
 //
-// Every change goes through `edit`, `put`, `erase` or `clear`, which remember what was there before;
+// Every change goes through `edit`, `put`, `erase` or `clear`, which remember what was there
+// before;
 // `lose` takes changes back, newest first, as a server does that had not written them to disk or to
 // its replica.
 #pragma once
@@ -21,6 +22,7 @@ namespace cleave::sim {
 
 inline constexpr std::int64_t kNever = -1;
 
+// A key's value and life.
 struct Entry {
   Value value;
   std::int64_t expires_ms = kNever;  // wall time

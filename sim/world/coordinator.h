@@ -18,6 +18,7 @@
 
 namespace cleave::sim {
 
+// How slow the coordinator is.
 struct CoordinatorOptions {
   nanoseconds latency_min = microseconds{100};
   nanoseconds latency_max = milliseconds{2};
@@ -66,6 +67,7 @@ class SimCoordinator {
   std::map<std::uint64_t, std::function<void()>> watchers_;
 };
 
+// One process's access to the coordinator.
 class SimRegister final : public coord::Register {
  public:
   SimRegister(SimCoordinator& coordinator, SimLoop& loop)

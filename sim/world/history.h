@@ -1,4 +1,5 @@
-// History: what simulated clients asked of each key and heard back, and whether that is linearizable.
+// History: what simulated clients asked of each key and heard back, and whether that is
+// linearizable.
 //
 // Threads: one.
 #pragma once

@@ -14,6 +14,7 @@
 
 namespace cleave::sim {
 
+// How slow routers are to one another.
 struct PeerOptions {
   nanoseconds latency_max = microseconds{300};
   nanoseconds patience = milliseconds{400};

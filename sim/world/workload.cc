@@ -50,7 +50,8 @@ bool says_not_executed(std::string_view error) {
 
 std::int64_t stored_number(std::string_view text) { return number_of(text).value_or(-1); }
 
-// ---- one client -----------------------------------------------------------------------------------
+// ---- one client
+// -----------------------------------------------------------------------------------
 
 void WorkloadClient::connect_soon() {
   const auto wait = static_cast<std::uint64_t>(nanoseconds(milliseconds{20}).count());
@@ -144,7 +145,8 @@ void WorkloadClient::answered(const wire::Reply& reply) {
   });
 }
 
-// ---- all of them ----------------------------------------------------------------------------------
+// ---- all of them
+// ----------------------------------------------------------------------------------
 
 Workload::Workload(Scheduler& scheduler, Network& network, const WorkloadOptions& options,
                    Routers routers)
@@ -171,7 +173,8 @@ void Workload::read_everything() {
   reading_ = true;
 }
 
-// ---- planning -------------------------------------------------------------------------------------
+// ---- planning
+// -------------------------------------------------------------------------------------
 
 std::string Workload::new_value(Rng& rng, std::int64_t& value) {
   value = next_value_++;
@@ -257,7 +260,8 @@ Planned Workload::plan_reading(const std::string& who) {
   return one(key, {.kind = OpKind::kRead}, who, {"GET", key});
 }
 
-// ---- replies --------------------------------------------------------------------------------------
+// ---- replies
+// --------------------------------------------------------------------------------------
 
 void Workload::finish(const Planned& planned, const wire::Reply& reply) {
   scheduler_.note(EventKind::kOperation, planned.ops.size(), reply.text);

@@ -22,6 +22,7 @@ namespace cleave::sim {
 // The number that a stored value stands for ("1000007:xxxx" -> 1000007); -1: none.
 std::int64_t stored_number(std::string_view text);
 
+// What the simulated clients do.
 struct WorkloadOptions {
   std::size_t clients = 6;
   std::size_t registers = 12;

@@ -74,7 +74,8 @@ nanoseconds World::up_to(nanoseconds bound) {
   return nanoseconds(rng_.below(static_cast<std::uint64_t>(bound.count())));
 }
 
-// ---- making ---------------------------------------------------------------------------------------
+// ---- making
+// ---------------------------------------------------------------------------------------
 
 void World::make_servers() {
   for (std::size_t i = 0; i < profile_.servers; ++i) {
@@ -146,7 +147,8 @@ void World::fill_servers(const ring::Creation& made) {
   }
 }
 
-// ---- running --------------------------------------------------------------------------------------
+// ---- running
+// --------------------------------------------------------------------------------------
 
 RouterProcess* World::leader() {
   for (const auto& router : routers_) {

@@ -33,6 +33,7 @@
 
 namespace cleave::sim {
 
+// What one seed came to.
 struct Report {
   std::uint64_t seed = 0;
   std::uint64_t trace_hash = 0;
