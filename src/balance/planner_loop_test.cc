@@ -67,6 +67,20 @@ TEST(Loop, MoreKeysThanSamplesCanTell) {
   EXPECT_LE(world.peak_ppm(), world.promise_ppm());
 }
 
+TEST(Loop, AHotSetThatAppearsUnderLoadIsSpreadAsFastAsOneThatWasThere) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world({.requests_per_second = 5'000, .weight_ns = 160'000, .seed = seed});
+    world.uniform();
+    for (int tick = 0; tick < 20; ++tick) ASSERT_TRUE(world.tick().moves.empty());
+    world.skew(zipf(1.1), world.hot_on(NodeId{1}, 100));
+    const int peace = run_to_peace(world, kTicksToConverge + 8);
+    EXPECT_GT(peace, 0) << "seed " << seed;
+    EXPECT_LE(peace, 12) << "seed " << seed;
+    EXPECT_LE(world.moves_done, 6U) << "seed " << seed;
+    EXPECT_LE(world.peak_ppm(), world.promise_ppm()) << "seed " << seed;
+  }
+}
+
 TEST(Loop, AHotSetThatMovesOnIsFollowed) {
   World world({.requests_per_second = 5'000, .weight_ns = 160'000, .seed = 4});
   for (std::uint32_t node = 1; node <= 3; ++node) {

@@ -1,6 +1,7 @@
 #include "heat/ledger.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 #include "base/wide.h"
@@ -21,6 +22,9 @@ constexpr std::uint64_t kSampledToTrueMax = 1'000;  // a sample may mislead, but
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr unsigned kScaleBits = 24;
+
+constexpr std::uint32_t kShiftTicks = 3;
+constexpr std::uint64_t kShiftPpm = 50'000;  // of all load
 
 std::uint64_t count_of(nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
@@ -176,9 +180,39 @@ void Ledger::tick(Instant now) {
     series_[at].push(rates[at], elapsed);
   }
   samples_.tick();
+  if (load_shifted()) {
+    for (Series& each : series_) each.keep_ticks(kShiftTicks);
+    samples_.keep_ticks(kShiftTicks);
+  }
   shape_ = samples_.shape();
   tick_keys(elapsed);
   ticked_ = now;
+}
+
+// Whether some node's share of all load was higher in each of the last three ticks than in each of
+// those before, or lower, by a good part of all load. By today's owners: a move is no shift.
+bool Ledger::load_shifted() const {
+  std::map<NodeId, std::array<std::uint64_t, Series::kTicks>> nodes;
+  std::array<std::uint64_t, Series::kTicks> totals{};
+  for (std::size_t at = 0; at < series_.size(); ++at) {
+    auto& node = nodes[view_->entries()[at].node];
+    for (std::size_t ago = 0; ago < Series::kTicks; ++ago) {
+      node[ago] += series_[at].tick_load(ago);
+      totals[ago] += series_[at].tick_load(ago);
+    }
+  }
+  if (std::ranges::find(totals, 0U) != totals.end()) return false;  // began or paused just now
+  for (const auto& [id, loads] : nodes) {
+    std::array<std::uint64_t, Series::kTicks> shares{};
+    for (std::size_t ago = 0; ago < Series::kTicks; ++ago) {
+      shares[ago] = static_cast<std::uint64_t>(Wide{loads[ago]} * 1'000'000 / totals[ago]);
+    }
+    const auto [new_min, new_max] =
+        std::minmax_element(shares.begin(), shares.begin() + kShiftTicks);
+    const auto [old_min, old_max] = std::minmax_element(shares.begin() + kShiftTicks, shares.end());
+    if (*new_min > *old_max + kShiftPpm || *new_max + kShiftPpm < *old_min) return true;
+  }
+  return false;
 }
 
 void Ledger::tick_books(Instant now, nanoseconds elapsed) {

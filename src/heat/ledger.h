@@ -8,6 +8,10 @@
 // passed here, so reports may come late or in pairs. A recorder that falls silent keeps its last
 // rates for 3 s; then they fade with a half-life of 10 s, and after 60 s it is forgotten.
 //
+// When load shifts from one node to another for three ticks in a row, what was counted before does
+// not describe it any more: means and samples begin again with those three ticks. Otherwise a
+// planner that acts at once would see a mixture of both loads for ten seconds, and move for neither.
+//
 // When the ring changes, and for a report of another ring, load goes with the tokens: by overlap,
 // shared out by the samples where there are enough, else by width. Nothing is lost on the way.
 //
@@ -85,6 +89,7 @@ class Ledger {
   void fold_keys(const std::vector<HotKey>& keys);
   void tick_books(Instant now, nanoseconds elapsed);
   void tick_keys(nanoseconds elapsed);
+  bool load_shifted() const;
   void add_ranges(Picture& picture) const;
   void add_tokens(Picture& picture) const;
   void add_keys(Picture& picture) const;

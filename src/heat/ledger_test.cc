@@ -191,6 +191,73 @@ TEST_F(LedgerTest, ForgetsTheShapeOfThirtySecondsAgo) {
   EXPECT_EQ(seen.tokens[0].token, later);
 }
 
+// Of the load of `percent` on the token's node, the rest on another node.
+class ShiftTest : public LedgerTest {
+ protected:
+  void pass_tick_shared(std::uint64_t percent) {
+    for (int second = 0; second < 2; ++second) {
+      now_ += seconds{1};
+      Report shared = report(kToken, percent * 1'000'000, 10);
+      const ring::Entry& entry = view_->entry(view_->find(other_));
+      shared.sums.push_back({entry.range, entry.node, 100, 50, (100 - percent) * 1'000'000});
+      std::ranges::sort(shared.sums, {}, &RangeSum::range);
+      ASSERT_EQ(ledger_.fold(kRouter, shared, now_), Folded::kAccepted);
+    }
+    ledger_.tick(now_);
+  }
+
+  // A token of another node than kToken's.
+  Token other_ = [this] {
+    for (const ring::Entry& entry : view_->entries()) {
+      if (entry.node != view_->owner(kToken)) return entry.range.first;
+    }
+    return kToken;
+  }();
+};
+
+TEST_F(ShiftTest, AfterThreeTicksOfAnotherLoadTheMeanIsOfThatLoad) {
+  for (int tick = 0; tick < 10; ++tick) pass_tick_shared(25);
+  pass_tick_shared(90);
+  pass_tick_shared(90);
+  EXPECT_EQ(range_of(kToken).load.mean, 51'000'000U);
+  EXPECT_EQ(picture().tokens[0].samples, 12U * 20U);
+  pass_tick_shared(90);
+  EXPECT_EQ(range_of(kToken).load.mean, 90'000'000U);
+  EXPECT_EQ(picture().tokens[0].samples, 3U * 20U);
+}
+
+TEST_F(ShiftTest, ASpikeThatIsOverIsForgotten) {
+  for (int tick = 0; tick < 10; ++tick) pass_tick_shared(25);
+  pass_tick_shared(90);
+  pass_tick_shared(90);
+  for (int tick = 0; tick < 3; ++tick) pass_tick_shared(25);
+  EXPECT_EQ(range_of(kToken).load.mean, 25'000'000U);
+}
+
+TEST_F(ShiftTest, MoreLoadOfTheSameShapeIsNoShift) {
+  for (int tick = 0; tick < 5; ++tick) pass_tick(kToken, 1'000'000);
+  for (int tick = 0; tick < 3; ++tick) pass_tick(kToken, 4'000'000);
+  EXPECT_EQ(range_of(kToken).load.mean, 2'800'000U);
+}
+
+TEST_F(ShiftTest, AMoveIsNoShift) {
+  for (int tick = 0; tick < 10; ++tick) pass_tick_shared(60);
+  ring::Document document = view_->document();
+  document.epoch = Epoch{document.epoch.value() + 1};
+  const ring::Entry entry = view_->entry(view_->find(kToken));
+  document.cuts = {{.range = entry.range,
+                    .node = NodeId{entry.node.value() % 4 + 1},
+                    .reason = "moved",
+                    .created = {},
+                    .pinned_until = {}}};
+  view_ = test_view(document);
+  ledger_.set_view(view_);
+  pass_tick_shared(60);
+  pass_tick_shared(60);
+  pass_tick_shared(60);
+  EXPECT_EQ(picture().tokens[0].samples, 13U * 20U);
+}
+
 TEST_F(LedgerTest, NamesHotKeys) {
   for (int count = 0; count < 5; ++count) {
     Report hot = report(kToken, 1'000'000);

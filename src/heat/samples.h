@@ -53,6 +53,11 @@ class SampleBook {
   // What was added since the last tick becomes the newest of the kept ones.
   void tick();
 
+  // Forgets all but the newest ticks: the load has changed since.
+  void keep_ticks(std::size_t count) {
+    if (closed_.size() > count) closed_.resize(count);
+  }
+
   // All kept ticks, weighted. Loads are relative to each other only. Cost: O(n log n).
   Shape shape() const;
 

@@ -43,6 +43,7 @@ Fraction halved_for(nanoseconds elapsed, nanoseconds half_life) {
 void Series::push(const Amounts& rate, nanoseconds elapsed) {
   std::ranges::copy_backward(ticks_.begin(), ticks_.end() - 1, ticks_.end());
   ticks_[0] = rate;
+  valid_ = std::min(valid_ + 1, static_cast<std::uint32_t>(kTicks));
   pushes_ = std::min(pushes_ + 1, 1'000'000U);
   const Fraction plain_mean = kWhole - kWhole / pushes_;
   const Fraction keep = std::min(plain_mean, halved_for(elapsed, kSlowHalfLife));
@@ -67,6 +68,7 @@ Series& Series::operator+=(const Series& more) {
   for (std::size_t at = 0; at < kTicks; ++at) ticks_[at] += more.ticks_[at];
   for (std::size_t at = 0; at < kWindows; ++at) peaks_[at] += more.peaks_[at];
   slow_ += more.slow_;
+  valid_ = std::max(valid_, more.valid_);
   pushes_ = std::max(pushes_, more.pushes_);
   return *this;
 }
@@ -80,8 +82,8 @@ Load Series::load() const {
 
 Amounts Series::mean() const {
   Amounts sum;
-  for (const Amounts& tick : ticks_) sum += tick;
-  const std::uint64_t count = std::clamp<std::uint64_t>(pushes_, 1, kTicks);
+  for (std::size_t at = 0; at < valid_; ++at) sum += ticks_[at];
+  const std::uint64_t count = std::max(valid_, 1U);
   return {.requests = sum.requests / count, .writes = sum.writes / count, .load = sum.load / count};
 }
 

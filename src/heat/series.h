@@ -3,6 +3,7 @@
 // Integers only. Threads: one owner.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,12 @@ class Series {
   // has seen as much as its half-life, so that it starts without a memory of zero.
   void push(const Amounts& rate, nanoseconds elapsed);
 
+  // Older ticks than the newest `count` are not in the mean any more: the load has changed since.
+  void keep_ticks(std::uint32_t count) { valid_ = std::min(valid_, count); }
+
+  // Load of the tick `ago` ticks before the newest; 0 where there is none. Requires: ago < kTicks.
+  std::uint64_t tick_load(std::size_t ago) const { return ticks_[ago].load; }
+
   // Begins a new window of the peak; the ledger calls it each kWindow.
   void next_window();
 
@@ -66,6 +73,7 @@ class Series {
   Amounts mean() const;
 
   std::array<Amounts, kTicks> ticks_{};  // newest first
+  std::uint32_t valid_ = 0;              // of them
   std::uint32_t pushes_ = 0;
   std::uint64_t slow_ = 0;
   std::array<std::uint64_t, kWindows> peaks_{};  // newest first

@@ -59,6 +59,17 @@ TEST(Series, TickFollowsAtOnceMeanInTenSecondsSlowInHalfLives) {
   EXPECT_NEAR(static_cast<double>(series.load().slow), 1'500'000.0, 100.0);
 }
 
+TEST(Series, MeansOnlyWhatIsKept) {
+  Series series;
+  push(series, 1'000, 5);
+  push(series, 4'000, 3);
+  EXPECT_EQ(series.load().mean, 2'800U);
+  series.keep_ticks(3);
+  EXPECT_EQ(series.load().mean, 4'000U);
+  push(series, 5'000, 1);
+  EXPECT_EQ(series.load().mean, 4'250U);
+}
+
 TEST(Series, PeakIsRememberedForTenMinutesAndNoLonger) {
   Series series;
   push(series, 5'000, 5);
