@@ -1,0 +1,95 @@
+#include "sim/world/document_checker.h"
+
+#include <gtest/gtest.h>
+
+#include "ring/edits.h"
+
+namespace cleave::sim {
+namespace {
+
+ring::Document made() {
+  ring::Node left;
+  left.name = "left";
+  left.members = {{.address = "10.0.0.1:6379", .rack = ""}};
+  ring::Node right = left;
+  right.name = "right";
+  right.members = {{.address = "10.0.0.2:6379", .rack = ""}};
+  return *ring::create({.pool = "main",
+                        .mark = "mark",
+                        .nodes = {left, right},
+                        .mode = ring::Mode::kObserve,
+                        .now = UnixMillis{1'700'000'000'000}});
+}
+
+// Shows the documents one after the other; returns what was complained about.
+std::vector<std::string> shown(const std::vector<ring::Document>& documents) {
+  DocumentChecker checker;
+  for (const ring::Document& document : documents)
+    checker.see({document.epoch, ring::to_text(document)}, milliseconds{1});
+  return checker.violations();
+}
+
+ring::MoveRequest some_move(const ring::Document& document) {
+  const ring::RingSnapshot view = *ring::RingView::build(document);
+  const ring::Entry& entry = view->entries().front();
+  const NodeId other = document.nodes[entry.node == document.nodes[0].id ? 1 : 0].id;
+  return {.ranges = {entry.range},
+          .source = entry.node,
+          .destination = other,
+          .reason = "test",
+          .now = UnixMillis{1'700'000'000'000}};
+}
+
+TEST(DocumentChecker, AllowsAWholeMove) {
+  const ring::Document first = made();
+  const ring::Document copying = *ring::begin_move(first, some_move(first));
+  const MoveId id = copying.moves.front().id;
+  const ring::Document fenced = *ring::fence_move(copying, id, copying.epoch);
+  const ring::Document clean = *ring::commit_move(fenced, id, fenced.epoch, UnixMillis{1});
+  const ring::Document done = *ring::finish_move(clean, id, clean.epoch);
+  EXPECT_TRUE(shown({first, copying, fenced, clean, done}).empty());
+  const ring::Document aborted = *ring::abort_move(fenced, id, fenced.epoch);
+  EXPECT_TRUE(shown({first, copying, fenced, aborted}).empty());
+}
+
+TEST(DocumentChecker, RefusesSkippedPhasesAndEpochs) {
+  const ring::Document first = made();
+  const ring::Document copying = *ring::begin_move(first, some_move(first));
+  const MoveId id = copying.moves.front().id;
+  const ring::Document fenced = *ring::fence_move(copying, id, copying.epoch);
+  EXPECT_FALSE(shown({first, fenced}).empty()) << "an epoch is missing";
+  ring::Document begun_fenced = fenced;
+  begun_fenced.epoch = copying.epoch;
+  begun_fenced.moves.front().phase_epoch = copying.epoch;
+  EXPECT_FALSE(shown({first, begun_fenced}).empty()) << "begins fenced";
+  ring::Document committed_unfenced = copying;
+  committed_unfenced.epoch = Epoch{copying.epoch.value() + 1};
+  committed_unfenced.moves.front().phase = ring::Phase::kClean;
+  committed_unfenced.moves.front().phase_epoch = committed_unfenced.epoch;
+  EXPECT_FALSE(shown({first, copying, committed_unfenced}).empty()) << "COPYING -> CLEAN";
+}
+
+TEST(DocumentChecker, RefusesAnOwnerChangedWithoutACommit) {
+  const ring::Document first = made();
+  ring::Document stolen = first;
+  stolen.epoch = Epoch{first.epoch.value() + 1};
+  const ring::MoveRequest move = some_move(first);
+  stolen.cuts = {{.range = move.ranges.front(),
+                  .node = move.destination,
+                  .reason = "stolen",
+                  .created = UnixMillis{1},
+                  .pinned_until = UnixMillis{0}}};
+  EXPECT_FALSE(shown({first, stolen}).empty());
+}
+
+TEST(DocumentChecker, RefusesATermThatGoesBack) {
+  const ring::Document joined = *ring::join(made(), SessionId{"a"});
+  const ring::Document led = *ring::lead(joined, SessionId{"a"});
+  ring::Document back = led;
+  back.epoch = Epoch{led.epoch.value() + 1};
+  back.leader.term = Term{0};
+  EXPECT_FALSE(shown({joined, led, back}).empty());
+}
+
+}  // namespace
+}  // namespace cleave::sim

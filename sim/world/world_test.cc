@@ -1,0 +1,56 @@
+#include "sim/world/world.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/world/mutants.h"
+
+namespace cleave::sim {
+namespace {
+
+std::string all_of(const Report& report) {
+  std::string text = to_line(report);
+  for (const std::string& violation : report.violations) text += "\n" + violation;
+  return text;
+}
+
+// One world of each flavour; `cleave-sim` runs many more.
+TEST(World, KeepsItsPromisesInEveryFlavour) {
+  for (std::uint64_t seed = 8; seed < 8 + kFlavours; ++seed) {
+    const Report report = World(seed, {}, nullptr).run();
+    EXPECT_TRUE(report.violations.empty()) << all_of(report);
+    EXPECT_GT(report.writes_acknowledged, 200U) << to_line(report);
+  }
+}
+
+TEST(World, SameSeedSameTrace) {
+  const Report first = World(15, {}, nullptr).run();
+  const Report again = World(15, {}, nullptr).run();
+  EXPECT_EQ(first.trace_hash, again.trace_hash);
+  EXPECT_EQ(to_line(first), to_line(again));
+  EXPECT_NE(first.trace_hash, World(23, {}, nullptr).run().trace_hash);
+}
+
+TEST(World, CalmWorldsMoveMuch) {
+  const Report report = World(8, {}, nullptr).run();
+  EXPECT_GT(report.committed, 20U) << to_line(report);
+  EXPECT_EQ(report.leftovers, 0U) << to_line(report);
+}
+
+// A checker that no broken rule can fail is none; `cleave-sim --mutants` tries all of them.
+TEST(World, NoticesBrokenRules) {
+  for (const char* name : {"no_purge", "no_last_copy", "commit_without_acks"}) {
+    const Mutant* mutant = find_mutant(name);
+    ASSERT_NE(mutant, nullptr);
+    Mutations mutations;
+    mutations.*mutant->flag = true;
+    bool caught = false;
+    for (std::uint64_t i = 1; i <= 20 && !caught; ++i) {
+      const std::uint64_t seed = i * kFlavours + static_cast<std::uint64_t>(mutant->met_in);
+      caught = !World(seed, mutations, nullptr).run().violations.empty();
+    }
+    EXPECT_TRUE(caught) << name;
+  }
+}
+
+}  // namespace
+}  // namespace cleave::sim
