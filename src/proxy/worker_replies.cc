@@ -38,7 +38,7 @@ void Request::reset() {
   reply.clear();
   if (reply.capacity() > kKeptBytes) reply.shrink_to_fit();
   done = false;
-  fan_out.end();
+  if (fan_out.active()) fan_out.end();
 }
 
 // ---- from pipes -------------------------------------------------------------------------------
