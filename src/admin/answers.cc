@@ -51,13 +51,6 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
   };
 }
 
-std::function<void(Result<std::string>)> when_written(const Answer& done) {
-  return [done](const Result<std::string>& result) {
-    done(result ? net::HttpResponse{.status = 200, .body = *result + "\n"}
-                : error_response(result.error()));
-  };
-}
-
 Error no_view() { return {Code::kUnavailable, "the ring document was not read yet; ask again"}; }
 
 Result<NodeId> node_named(const ring::Document& document, const std::string& name) {

@@ -26,8 +26,6 @@ std::function<void(Result<void>)> when_done(const Answer& done);
 std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, const char* name);
 // Answers an order that began a move: 202 {"move": ID}.
 std::function<void(Result<MoveId>)> when_begun(const Answer& done);
-// Answers with JSON text that somebody else wrote.
-std::function<void(Result<std::string>)> when_written(const Answer& done);
 
 // There is no document yet.
 Error no_view();

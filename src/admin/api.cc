@@ -14,6 +14,7 @@ namespace cleave::admin {
 namespace {
 
 constexpr UnixMillis kEver{0};
+constexpr std::size_t kDecisionsMax = 1'000;  // of one answer
 
 std::vector<std::string> cut_path(const std::string& path) {
   std::vector<std::string> parts;
@@ -33,6 +34,18 @@ bool same_secret(std::string_view given, std::string_view wanted) {
     different |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
   }
   return different == 0;
+}
+
+// A time in the query; nullopt: it is there, but no number.
+std::optional<std::int64_t> time_in(const net::HttpRequest& request, const char* name,
+                                    std::int64_t fallback) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end()) return fallback;
+  return to_number<std::int64_t>(found->second);
+}
+
+Error no_history() {
+  return {Code::kNotFound, "this router keeps no history; without times you are told of now"};
 }
 
 }  // namespace
@@ -73,6 +86,8 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
     of_view(&render_ring);
   } else if (what == "moves") {
     of_status(&render_moves);
+  } else if (what == "decisions" && !request.query.empty()) {
+    get_past_decisions(request, done);
   } else if (what == "decisions") {
     of_status(&render_decisions);
   } else if (what == "metrics") {
@@ -82,7 +97,7 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
   } else if (what == "heat" && request.query.empty()) {
     of_status(&render_heat);
   } else if (what == "heat") {
-    get_heat(request, done);
+    get_past_heat(request, done);
   } else if (what == "locate") {
     get_locate(request, done);
   } else if (what == "adopt") {
@@ -157,26 +172,34 @@ void Api::get_metrics(const Done& done) {
   });
 }
 
-void Api::get_heat(const net::HttpRequest& request, const Done& done) {
-  if (!options_.history) {
-    done(error_response({Code::kNotFound,
-                         "this router keeps no history of heat; /heat without "
-                         "times tells of now"}));
-    return;
-  }
-  const auto time = [&](const char* name, std::int64_t fallback) {
-    const auto found = request.query.find(name);
-    if (found == request.query.end()) return std::optional(fallback);
-    return to_number<std::int64_t>(found->second);
-  };
-  const std::optional<std::int64_t> from = time("from", kEver.value());
-  const std::optional<std::int64_t> to = time("to", options_.wall_now().value());
+void Api::get_past_heat(const net::HttpRequest& request, const Done& done) {
+  const std::optional<std::int64_t> from = time_in(request, "from", kEver.value());
+  const std::optional<std::int64_t> to = time_in(request, "to", options_.wall_now().value());
+  if (options_.history == nullptr) return done(error_response(no_history()));
   if (!from || !to || *to < *from) {
-    done(error_response(
+    return done(error_response(
         {Code::kInvalid, "/heat: 'from' and 'to' are milliseconds since 1970, from <= to"}));
-    return;
   }
-  options_.history(UnixMillis{*from}, UnixMillis{*to}, when_written(done));
+  options_.history->heat(UnixMillis{*from}, UnixMillis{*to},
+                         [this, done](const Result<std::vector<history::HeatPoint>>& points) {
+                           if (!points) return done(error_response(points.error()));
+                           get_view(done, [&](const control::Status& status) {
+                             return to_body(render_history(*points, status.view->document()));
+                           });
+                         });
+}
+
+void Api::get_past_decisions(const net::HttpRequest& request, const Done& done) {
+  const std::optional<std::int64_t> since = time_in(request, "since", kEver.value());
+  if (options_.history == nullptr) return done(error_response(no_history()));
+  if (!since) {
+    return done(error_response({Code::kInvalid, "/decisions: 'since' is milliseconds since 1970"}));
+  }
+  options_.history->decisions(
+      UnixMillis{*since}, kDecisionsMax,
+      [done](const Result<std::vector<history::StoredDecision>>& decisions) {
+        done(decisions ? ok(render_stored(*decisions)) : error_response(decisions.error()));
+      });
 }
 
 void Api::get_locate(const net::HttpRequest& request, const Done& done) {

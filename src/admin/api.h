@@ -4,6 +4,7 @@
 //   GET    /status /ring /moves /decisions /plan
 //   GET    /heat                        how hot everything is now
 //   GET    /heat?from=MS&to=MS          and was, between two times of day
+//   GET    /decisions?since=MS          stored ones, of former lives of the router too
 //   GET    /locate?key=K                whose the key is
 //   GET    /metrics                     Prometheus' text format
 //   GET    /adopt                       what is on the servers
@@ -29,6 +30,7 @@
 
 #include "admin/router_facts.h"
 #include "control/operator.h"
+#include "history/store.h"
 #include "net/http.h"
 
 namespace cleave::admin {
@@ -44,8 +46,8 @@ class Api {
     RouterFacts& router;
     std::string token;  // empty: none needed
     std::function<UnixMillis()> wall_now;
-    // Stored heat as JSON text; may be empty: then only the present is known.
-    std::function<void(UnixMillis from, UnixMillis to, Reply<std::string> done)> history;
+    // What is stored of the past; nullptr: only the present is known.
+    history::Store* history = nullptr;
   };
 
   explicit Api(Options options) : options_(std::move(options)) {}
@@ -62,7 +64,8 @@ class Api {
   void get_ready(const Done& done);
   void get_status(const Done& done);
   void get_metrics(const Done& done);
-  void get_heat(const net::HttpRequest& request, const Done& done);
+  void get_past_heat(const net::HttpRequest& request, const Done& done);
+  void get_past_decisions(const net::HttpRequest& request, const Done& done);
   void get_locate(const net::HttpRequest& request, const Done& done);
   void get_survey(const Done& done);
   // `render` is given the present view.

@@ -63,11 +63,7 @@ class ApiTest : public testing::Test {
             .router = router_,
             .token = "",
             .wall_now = [] { return UnixMillis{5'000}; },
-            .history =
-                [](UnixMillis from, UnixMillis to, const Api::Reply<std::string>& done) {
-                  done("{\"from\":" + std::to_string(from.value()) +
-                       ",\"to\":" + std::to_string(to.value()) + "}");
-                }}};
+            .history = nullptr}};
 };
 
 TEST_F(ApiTest, StatusShowsNodesWithShareAndHealth) {
@@ -138,14 +134,6 @@ TEST_F(ApiTest, DecisionsCarryReasons) {
   EXPECT_EQ(decision["at_ms"], 3);
   EXPECT_EQ(decision["kind"], "move");
   EXPECT_EQ(decision["reason"], "hot");
-}
-
-TEST_F(ApiTest, StoredHeatTakesTimes) {
-  EXPECT_EQ(get("/heat?from=10&to=20"), json::parse(R"({"from":10,"to":20})"));
-  EXPECT_EQ(get("/heat?from=7"), json::parse(R"({"from":7,"to":5000})"));
-  EXPECT_EQ(get("/heat?to=8"), json::parse(R"({"from":0,"to":8})"));
-  EXPECT_EQ(ask("GET", "/heat?from=20&to=10").status, 400);
-  EXPECT_EQ(ask("GET", "/heat?from=x").status, 400);
 }
 
 TEST_F(ApiTest, HeatOfNowShowsNodesRangesAndKeys) {
@@ -301,7 +289,7 @@ TEST_F(ApiTest, TokenGuardsAllButReady) {
                .router = router_,
                .token = "s3cret",
                .wall_now = [] { return UnixMillis{0}; },
-               .history = {}}};
+               .history = nullptr}};
   const auto status_of = [&](const std::string& target, const std::string& authorization) {
     const net::HttpRequest request = request_of("GET", target, "", authorization);
     int status = 0;

@@ -183,15 +183,16 @@ Json render_moves(const control::Status& status) {
   return {{"moves", std::move(running)}, {"ended", std::move(ended)}};
 }
 
+Json render_decision(const control::Decision& decision) {
+  return {{"at_ms", decision.at.value()},    {"kind", decision.kind},
+          {"subject", decision.subject},     {"reason", decision.reason},
+          {"predicted", decision.predicted}, {"real", decision.real}};
+}
+
 Json render_decisions(const control::Status& status) {
   Json list = Json::array();
   for (const control::Decision& decision : status.decisions) {
-    list.push_back({{"at_ms", decision.at.value()},
-                    {"kind", decision.kind},
-                    {"subject", decision.subject},
-                    {"reason", decision.reason},
-                    {"predicted", decision.predicted},
-                    {"real", decision.real}});
+    list.push_back(render_decision(decision));
   }
   return {{"decisions", std::move(list)}};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/operator.h"
+#include "history/store.h"
 #include "proxy/router.h"
 #include "ring/view.h"
 
@@ -29,10 +30,15 @@ Json render_status(const Facts& facts);
 Json render_ring(const ring::RingView& view);
 Json render_moves(const control::Status& status);
 Json render_decisions(const control::Status& status);
+Json render_decision(const control::Decision& decision);
 // The last plan: what it would move and merge, and why not more. Empty lists before the first.
 Json render_plan(const control::Status& status);
 // How hot everything is now; {"observed_ms": 0} where this router does not lead or has not looked.
 Json render_heat(const control::Status& status);
+// Stored heat: {"points": [{"at_ms", "covers_ms", "nodes": [..], "strips": [..]}]}.
+Json render_history(const std::vector<history::HeatPoint>& points, const ring::Document& document);
+// Stored decisions, newest first.
+Json render_stored(const std::vector<history::StoredDecision>& decisions);
 Json render_survey(const std::vector<control::NodeFacts>& nodes, const ring::Document& document);
 Json render_place(std::string_view key, const ring::RingView& view);
 

@@ -69,6 +69,18 @@ Json render_hot_keys(const heat::Picture& picture, const ring::Document& documen
   return list;
 }
 
+Json render_value(const history::HeatValue& value) {
+  return {
+      {"load_ns", value.load}, {"requests_per_s", value.requests}, {"writes_per_s", value.writes}};
+}
+
+// The tokens of a strip (history/heat_point.h): those with these top bits.
+ring::TokenRange strip_range(std::uint32_t strip) {
+  constexpr std::uint64_t kWidth = ~std::uint64_t{0} / history::kStrips + 1;
+  const std::uint64_t first = strip * kWidth;
+  return {.first = Token{first}, .last = Token{first + (kWidth - 1)}};
+}
+
 }  // namespace
 
 Json render_plan(const control::Status& status) {
@@ -104,6 +116,38 @@ Json render_heat(const control::Status& status) {
           {"nodes", render_node_loads(picture, document)},
           {"ranges", render_range_loads(picture, document)},
           {"keys", render_hot_keys(picture, document)}};
+}
+
+Json render_history(const std::vector<history::HeatPoint>& points, const ring::Document& document) {
+  Json list = Json::array();
+  for (const history::HeatPoint& point : points) {
+    Json nodes = Json::array();
+    Json strips = Json::array();
+    for (const history::HeatValue& node : point.nodes) {
+      Json json = {{"node", name_of(document, NodeId{node.id})}};
+      json.update(render_value(node));
+      nodes.push_back(std::move(json));
+    }
+    for (const history::HeatValue& strip : point.strips) {
+      Json json = render_range(strip_range(strip.id));
+      json.update(render_value(strip));
+      strips.push_back(std::move(json));
+    }
+    list.push_back({{"at_ms", point.at.value()},
+                    {"covers_ms", point.covers.count()},
+                    {"nodes", std::move(nodes)},
+                    {"strips", std::move(strips)}});
+  }
+  return {{"points", std::move(list)}};
+}
+
+Json render_stored(const std::vector<history::StoredDecision>& decisions) {
+  Json list = Json::array();
+  for (const history::StoredDecision& decision : decisions) {
+    const Json json = Json::parse(decision.body, nullptr, false);
+    if (json.is_object()) list.push_back(json);
+  }
+  return {{"decisions", std::move(list)}};
 }
 
 }  // namespace cleave::admin

@@ -7,16 +7,19 @@
 #include <utility>
 
 #include "admin/api.h"
+#include "admin/render.h"
 #include "admin/serve.h"
 #include "app/entropy.h"
 #include "control/controller.h"
 #include "coord/sqlite/sqlite_register.h"
+#include "history/store.h"
 #include "net/asio_loop.h"
 
 namespace cleave::app {
 namespace {
 
 constexpr seconds kStopPatience{6};
+constexpr seconds kRememberEvery{10};  // a point of the stored heat
 // A document of this epoch was made by this process: created, then joined.
 constexpr Epoch kJustCreated{2};
 constexpr milliseconds kMarkLook{10};
@@ -84,6 +87,8 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   void publish(ring::RingSnapshot view);
   void route_when_marked(Instant until);
   bool all_marked() const;
+  void make_history();
+  void remember_heat();
   void enter(State state, const Error& error);
   void stop();
 
@@ -92,6 +97,8 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   std::unique_ptr<net::AsioLoop> control_;
   std::vector<std::unique_ptr<net::AsioLoop>> workers_;
   std::unique_ptr<coord::Register> store_;
+  SystemClock clock_;
+  std::unique_ptr<history::Store> history_;
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<proxy::Router> router_;
   std::unique_ptr<admin::Api> api_;
@@ -111,6 +118,7 @@ Result<void> RouterProcess::Impl::start() {
       *control_, {.path = options_.config.coordination.path, .pool = options_.config.pool.name});
   if (!store) return std::unexpected(store.error());
   store_ = std::move(*store);
+  make_history();
   make_controller();
   make_router();
   api_ = std::make_unique<admin::Api>(
@@ -118,12 +126,15 @@ Result<void> RouterProcess::Impl::start() {
                           .router = *this,
                           .token = options_.config.admin.token,
                           .wall_now = [this] { return control_->wall_now(); },
-                          .history = {}});
+                          .history = history_.get()});
   Result<std::unique_ptr<net::HttpServer>> http =
       admin::serve(*control_, options_.config.admin.address, *api_);
   if (!http) return std::unexpected(http.error());
   http_ = std::move(*http);
-  control_->post([this] { controller_->start(); });
+  control_->post([this] {
+    controller_->start();
+    remember_heat();
+  });
   threads_.emplace_back([this] { control_->run(); });
   for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
   return {};
@@ -152,8 +163,27 @@ void RouterProcess::Impl::make_controller() {
       .log = options_.log,
       .decided =
           [this](const control::Decision& decision) {
+            history_->append_decision(decision.at,
+                                      admin::to_body(admin::render_decision(decision)));
             options_.log(decision.kind + " " + decision.subject + ": " + decision.reason);
           }});
+}
+
+// Beside the document's file. Without it the router serves all the same.
+void RouterProcess::Impl::make_history() {
+  history_ = std::make_unique<history::Store>(history::Store::Options{
+      .path = options_.config.coordination.path + ".history",
+      .clock = clock_,
+      .post = [this](std::function<void()> callback) { control_->post(std::move(callback)); },
+      .trouble = [this](const Error& why) { options_.log("history: " + why.message); }});
+}
+
+void RouterProcess::Impl::remember_heat() {
+  const control::Status status = controller_->status();
+  if (status.heat != nullptr) {
+    history_->append(history::point_of(*status.heat, control_->wall_now()));
+  }
+  control_->after(kRememberEvery, [this] { remember_heat(); });
 }
 
 void RouterProcess::Impl::make_router() {
@@ -232,6 +262,7 @@ void RouterProcess::Impl::stop() {
   api_.reset();
   router_.reset();
   controller_.reset();
+  history_.reset();
   store_.reset();
 }
 
