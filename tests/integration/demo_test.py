@@ -35,8 +35,8 @@ class DemoHot(unittest.TestCase):
         self.assertEqual(told["unchecked"], 0, told)
         self.assertGreater(told["writes_acked"], 10_000)
         self.assertGreater(told["peak_over_mean_before"], 3.0)
-        # How even, and how soon, is the demonstration's own verdict, for a machine that does nothing
-        # else; a test that shares its two cores with others asks for the direction.
+        # How even, and how soon, is the demonstration's own verdict, for a machine that does
+        # nothing else; a test that shares its two cores with others asks for the direction.
         self.assertLess(told["peak_over_mean_after"], told["peak_over_mean_before"] / 2, told)
         self.assertGreater(told["moves"], 0)
         self.assertGreater(told["cuts"], 0)
