@@ -39,7 +39,8 @@ struct Constants {
   std::uint32_t gain_excess_ppm = 100'000;    // ... unless it is so much of what is too much
 
   // ---- which piece --------------------------------------------------------------------------
-  std::size_t pieces_max = 16;           // of one move: one scan of the source serves all
+  std::size_t pieces_max = 64;           // of one move: one scan of the source serves all
+  std::uint64_t pieces_usual = 16;       // a move's budget should reach for four times so many
   std::uint32_t few_cuts_ppm = 800'000;  // fewer new boundaries win at so much of the density
   std::uint64_t piece_bytes = 65'536;    // what a piece costs beside its bytes
   std::uint64_t piece_keys_min = 32;     // no salami (tikv issue 9255), heavy tokens excepted

@@ -216,7 +216,7 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
           1, std::min(ppm_of(source.fair, constants_.piece_min_ppm), excess(source) / 2)),
       .heavy_load = ppm_of(source.fair, constants_.heavy_ppm),
       .piece_keys =
-          std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_max))};
+          std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_usual))};
   Pieces pieces = choose_pieces(from, price(source), appetite, constants_);
   tries.lacked_keys = tries.lacked_keys || pieces.lacked_keys;
   tries.lacked_cuts = tries.lacked_cuts || pieces.lacked_cuts;
@@ -331,7 +331,7 @@ std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
 // budget would be spent on a few wide windows where many narrow ones do more.
 Price HeatPlanner::price(const BoardNode& source) const {
   Price price = board_.price_of(source);
-  const Wide budget = Wide{keys_a_plan()} * price.bytes_per_key / (4 * constants_.pieces_max);
+  const Wide budget = Wide{keys_a_plan()} * price.bytes_per_key / (4 * constants_.pieces_usual);
   price.piece_bytes =
       static_cast<std::uint64_t>(std::clamp(budget, Wide{1}, Wide{constants_.piece_bytes}));
   return price;

@@ -190,29 +190,42 @@ void Ledger::tick(Instant now) {
 }
 
 // Whether some node's share of all load was higher in each of the last three ticks than in each of
-// those before, or lower, by a good part of all load. By today's owners: a move is no shift.
+// those before, or lower, by a good part of all load; or there was no load before. By today's
+// owners: a move is no shift.
 bool Ledger::load_shifted() const {
-  std::map<NodeId, std::array<std::uint64_t, Series::kTicks>> nodes;
-  std::array<std::uint64_t, Series::kTicks> totals{};
+  using Ticks = std::array<std::uint64_t, Series::kTicks>;  // newest first
+  std::map<NodeId, Ticks> nodes;
+  Ticks totals{};
   for (std::size_t at = 0; at < series_.size(); ++at) {
-    auto& node = nodes[view_->entries()[at].node];
+    Ticks& node = nodes[view_->entries()[at].node];
     for (std::size_t ago = 0; ago < Series::kTicks; ++ago) {
       node[ago] += series_[at].tick_load(ago);
       totals[ago] += series_[at].tick_load(ago);
     }
   }
-  if (std::ranges::find(totals, 0U) != totals.end()) return false;  // began or paused just now
-  for (const auto& [id, loads] : nodes) {
-    std::array<std::uint64_t, Series::kTicks> shares{};
-    for (std::size_t ago = 0; ago < Series::kTicks; ++ago) {
-      shares[ago] = static_cast<std::uint64_t>(Wide{loads[ago]} * 1'000'000 / totals[ago]);
+  const auto share = [&](const Ticks& loads, std::size_t ago) {
+    return static_cast<std::uint64_t>(Wide{loads[ago]} * 1'000'000 / totals[ago]);
+  };
+  const auto shifted = [&](const Ticks& loads) {
+    std::uint64_t low = share(loads, 0);
+    std::uint64_t high = low;
+    for (std::size_t ago = 1; ago < kShiftTicks; ++ago) {
+      low = std::min(low, share(loads, ago));
+      high = std::max(high, share(loads, ago));
     }
-    const auto [new_min, new_max] =
-        std::minmax_element(shares.begin(), shares.begin() + kShiftTicks);
-    const auto [old_min, old_max] = std::minmax_element(shares.begin() + kShiftTicks, shares.end());
-    if (*new_min > *old_max + kShiftPpm || *new_max + kShiftPpm < *old_min) return true;
+    bool rose = true;
+    bool fell = true;
+    for (std::size_t ago = kShiftTicks; ago < Series::kTicks; ++ago) {
+      if (totals[ago] == 0) continue;  // without load there are no shares to compare
+      rose = rose && low > share(loads, ago) + kShiftPpm;
+      fell = fell && high + kShiftPpm < share(loads, ago);
+    }
+    return rose || fell;
+  };
+  if (std::find(totals.begin(), totals.begin() + kShiftTicks, 0U) != totals.begin() + kShiftTicks) {
+    return false;
   }
-  return false;
+  return std::ranges::any_of(nodes, [&](const auto& each) { return shifted(each.second); });
 }
 
 void Ledger::tick_books(Instant now, nanoseconds elapsed) {

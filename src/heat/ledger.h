@@ -10,7 +10,7 @@
 //
 // When load shifts from one node to another for three ticks in a row, what was counted before does
 // not describe it any more: means and samples begin again with those three ticks. Otherwise a
-// planner that acts at once would see a mixture of both loads for ten seconds, and move for neither.
+// planner that acts at once would see a mixture of both loads for ten seconds, and serve neither.
 //
 // When the ring changes, and for a report of another ring, load goes with the tokens: by overlap,
 // shared out by the samples where there are enough, else by width. Nothing is lost on the way.

@@ -234,6 +234,20 @@ TEST_F(ShiftTest, ASpikeThatIsOverIsForgotten) {
   EXPECT_EQ(range_of(kToken).load.mean, 25'000'000U);
 }
 
+TEST_F(ShiftTest, LoadThatBeginsDoesNotShareItsMeanWithTheSilenceBefore) {
+  for (int tick = 0; tick < 10; ++tick) ledger_.tick(now_ += seconds{2});
+  for (int tick = 0; tick < 3; ++tick) pass_tick_shared(90);
+  EXPECT_EQ(range_of(kToken).load.mean, 90'000'000U);
+}
+
+TEST_F(ShiftTest, APauseBetweenTwoLoadsHidesNoShift) {
+  for (int tick = 0; tick < 4; ++tick) pass_tick_shared(25);
+  ledger_.forget(kRouter);
+  ledger_.tick(now_ += seconds{2});
+  for (int tick = 0; tick < 3; ++tick) pass_tick_shared(90);
+  EXPECT_EQ(range_of(kToken).load.mean, 90'000'000U);
+}
+
 TEST_F(ShiftTest, MoreLoadOfTheSameShapeIsNoShift) {
   for (int tick = 0; tick < 5; ++tick) pass_tick(kToken, 1'000'000);
   for (int tick = 0; tick < 3; ++tick) pass_tick(kToken, 4'000'000);
