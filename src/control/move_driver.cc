@@ -113,17 +113,19 @@ void MoveDriver::act_on(const migrate::SweepBoth&) {
         }));
 }
 
-bool MoveDriver::in_range(std::string_view key) const {
-  if (key.starts_with(backend::kOwnPrefix)) return false;
-  return ring::contains(migration_.request().ranges, options_.view->token_of(key));
+// By value: a page of keys may arrive after the driver is gone, at a store that is still there.
+backend::Store::KeyFilter MoveDriver::in_range() const {
+  return [ranges = migration_.request().ranges, view = options_.view](std::string_view key) {
+    return !key.starts_with(backend::kOwnPrefix) && ring::contains(ranges, view->token_of(key));
+  };
 }
 
 // Removes the range's keys (and, where asked for, the hidden keys of broken-off copies), page by
 // page. Removing while listing is what SCAN allows.
 void MoveDriver::empty(backend::RedisStore& store, std::string from, bool leftovers,
                        std::function<void()> emptied) {
-  const auto doomed = [this, leftovers](std::string_view key) {
-    return in_range(key) || (leftovers && key.starts_with(backend::kMovePrefix));
+  const auto doomed = [takes = in_range(), leftovers](std::string_view key) {
+    return takes(key) || (leftovers && key.starts_with(backend::kMovePrefix));
   };
   store.list(from, doomed,
              guarded(alive_, [this, &store, leftovers, emptied](Result<backend::Page> page) {
@@ -149,8 +151,7 @@ void MoveDriver::act_on(const migrate::Clean&) {
 void MoveDriver::act_on(const migrate::ScanNext& action) {
   if (action.from_start) scan_cursor_.clear();
   options_.source->list(
-      scan_cursor_, [this](std::string_view key) { return in_range(key); },
-      guarded(alive_, [this](Result<backend::Page> page) {
+      scan_cursor_, in_range(), guarded(alive_, [this](Result<backend::Page> page) {
         if (!page) return fail_step("scan of the source", page.error());
         scan_cursor_ = page->next;
         feed(migrate::ScanPage{.keys = std::move(page->keys), .last = page->next.empty()});

@@ -73,7 +73,8 @@ class MoveDriver {
   void ask_take(const SessionId& session, std::uint64_t number);
   void empty(backend::RedisStore& store, std::string from, bool leftovers,
              std::function<void()> emptied);
-  bool in_range(std::string_view key) const;
+  // What is of the move's ranges and not our own.
+  backend::Store::KeyFilter in_range() const;
   void fail_step(const std::string& where, const Error& why);
 
   Options options_;

@@ -194,7 +194,11 @@ void MoveDesk::answer_fenced() {
       return [question] { question.done(other_phase(question.move, question.phase_epoch)); };
     }
     const Entry* const entry = find(question.move);
-    if (entry == nullptr || entry->phase != Phase::kFenced) return nullptr;
+    if (entry == nullptr) return nullptr;
+    // As a mutant: having acknowledged COPYING is taken for having acknowledged the fence.
+    if (options_.mutations.any_phase_epoch && entry->phase == Phase::kCopying)
+      return [question] { question.done(peer::FencedAck{}); };
+    if (entry->phase != Phase::kFenced) return nullptr;
     if (std::ranges::find(entry->clear, false) != entry->clear.end()) return nullptr;
     return [question, ack = *entry->ack] { question.done(ack); };
   });
