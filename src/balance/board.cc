@@ -180,44 +180,7 @@ std::uint64_t Board::load_in(const ring::TokenRange& range) const {
 }
 
 void Board::apply(const PlannedMove& move) {
-  std::vector<BoardRange> next;
-  next.reserve(ranges_.size() + 2 * move.ranges.size());
-  auto piece = move.ranges.begin();
-  const auto add = [&](const BoardRange& from, const ring::TokenRange& part, bool moved) {
-    BoardRange each = from;
-    each.range = part;
-    if (part != from.range) {
-      each.load = load_in(part);
-      const auto tokens = tokens_in(part);
-      const auto begin = tokens.data() - input_.picture.tokens.data();
-      each.token_begin = tokens.empty() ? from.token_begin : static_cast<std::size_t>(begin);
-      each.token_end = each.token_begin + tokens.size();
-      each.fresh_cut = true;
-    }
-    if (moved) {
-      each.in_flight = true;
-      each.owner = move.destination;
-    }
-    next.push_back(each);
-  };
-  for (const BoardRange& range : ranges_) {
-    Token at = range.range.first;
-    while (piece != move.ranges.end() && piece->last < at) ++piece;
-    for (bool done = false; !done;) {
-      ring::TokenRange part{at, range.range.last};
-      const bool inside = piece != move.ranges.end() && piece->contains(at);
-      if (inside) {
-        part.last = std::min(part.last, piece->last);
-      } else if (piece != move.ranges.end() && piece->first <= part.last) {
-        part.last = Token{piece->first.value() - 1};
-      }
-      add(range, part, inside);
-      done = part.last == range.range.last;
-      if (!done) at = Token{part.last.value() + 1};
-      while (piece != move.ranges.end() && !done && piece->last < at) ++piece;
-    }
-  }
-  ranges_ = std::move(next);
+  divide(move);
   BoardNode& source = node(move.source);
   BoardNode& destination = node(move.destination);
   source.load -= std::min(source.load, move.load);
@@ -229,6 +192,47 @@ void Board::apply(const PlannedMove& move) {
     source.width -= std::min(source.width, ring::width(range));
     destination.width += ring::width(range);
   }
+}
+
+// Cuts the board's ranges where the move's begin and end; what lies inside changes its owner.
+void Board::divide(const PlannedMove& move) {
+  std::vector<BoardRange> next;
+  next.reserve(ranges_.size() + 2 * move.ranges.size());
+  auto piece = move.ranges.begin();
+  for (const BoardRange& range : ranges_) {
+    for (Token at = range.range.first;;) {
+      while (piece != move.ranges.end() && piece->last < at) ++piece;
+      ring::TokenRange part{at, range.range.last};
+      const bool inside = piece != move.ranges.end() && piece->contains(at);
+      if (inside) {
+        part.last = std::min(part.last, piece->last);
+      } else if (piece != move.ranges.end() && piece->first <= part.last) {
+        part.last = Token{piece->first.value() - 1};
+      }
+      next.push_back(part == range.range ? range : part_of(range, part));
+      if (inside) {
+        next.back().in_flight = true;
+        next.back().owner = move.destination;
+      }
+      if (part.last == range.range.last) break;
+      at = Token{part.last.value() + 1};
+    }
+  }
+  ranges_ = std::move(next);
+}
+
+// Requires: `part` lies within the range.
+BoardRange Board::part_of(const BoardRange& range, const ring::TokenRange& part) const {
+  BoardRange result = range;
+  result.range = part;
+  result.load = load_in(part);
+  const auto tokens = tokens_in(part);
+  if (!tokens.empty()) {
+    result.token_begin = static_cast<std::size_t>(tokens.data() - input_.picture.tokens.data());
+  }
+  result.token_end = result.token_begin + tokens.size();
+  result.fresh_cut = true;
+  return result;
 }
 
 std::uint32_t Board::peak_ppm() const {

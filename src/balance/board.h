@@ -87,6 +87,8 @@ class Board {
   void add_ranges();
   void add_flights();
   void share_out();
+  void divide(const PlannedMove& move);
+  BoardRange part_of(const BoardRange& range, const ring::TokenRange& part) const;
 
   const Input& input_;
   std::vector<BoardNode> nodes_;  // sorted by id
