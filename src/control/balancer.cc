@@ -72,6 +72,9 @@ void Balancer::see(const ring::RingSnapshot& view) {
 void Balancer::gather() {
   options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
   if (view_ == nullptr) return;
+  // A tick takes milliseconds of this loop, which a fence would last longer: after it is soon
+  // enough.
+  if (options_.board.fencing()) return;
   if (++ticks_ % 2 == 0) tick();
   for (const SessionId& session : view_->document().routers) {
     peer::RouterPeer* router = options_.directory.find(session);

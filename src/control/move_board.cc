@@ -196,6 +196,13 @@ void MoveBoard::wind_down(const std::string& why) {
   for (std::size_t i = 0; i < drivers_.size(); ++i) drivers_[i]->abort(why);
 }
 
+bool MoveBoard::fencing() const {
+  return std::ranges::any_of(drivers_, [](const auto& driver) {
+    const migrate::Progress& progress = driver->migration().progress();
+    return progress.fenced != Instant{0} && progress.committed == Instant{0};
+  });
+}
+
 std::vector<MoveStatus> MoveBoard::status() const {
   std::vector<MoveStatus> all;
   for (const auto& driver : drivers_) {

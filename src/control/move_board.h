@@ -56,6 +56,8 @@ class MoveBoard {
 
   bool idle() const { return drivers_.empty() && waiting_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
+  // Clients wait at a fence now: whatever can wait should.
+  bool fencing() const;
   std::vector<MoveStatus> status() const;
 
  private:
