@@ -40,7 +40,7 @@ class NodeLinks::TermGate final : public backend::Gate {
 
 NodeLinks::NodeLinks(Options options)
     : options_(std::move(options)),
-      gate_(std::make_unique<TermGate>(options_.loop, options_.writer, options_.leader,
+      gate_(std::make_shared<TermGate>(options_.loop, options_.writer, options_.leader,
                                        options_.mutations)),
       rng_(options_.seed) {}
 
@@ -58,13 +58,18 @@ void NodeLinks::follow(const SharedDocument& document) {
     CHECK(parsed.has_value());  // a document is validated when it is read
     link.address = address;
     link.facts.node = node.id;
-    link.store = std::make_shared<backend::RedisStore>(
+    // A sweep under way may hold the store longer than the term lasts: the gate goes last.
+    auto store = std::make_unique<backend::RedisStore>(
         options_.loop, *gate_, Rng{rng_.next()},
         backend::Pipe::Options{.address = *parsed,
                                .credentials = options_.credentials,
                                .limits = options_.limits,
                                .on_state = [](bool) {},
                                .mutations = options_.mutations});
+    link.store = std::shared_ptr<backend::RedisStore>(
+        store.release(), [gate = gate_](backend::RedisStore* held) {
+          const std::unique_ptr<backend::RedisStore> owned(held);
+        });
   }
 }
 

@@ -71,7 +71,7 @@ class NodeLinks {
   void poll_answered();
 
   Options options_;
-  std::unique_ptr<TermGate> gate_;  // outlives the links, whose connections ask it
+  std::shared_ptr<TermGate> gate_;  // held by each store too, whose connection asks it
   Rng rng_;
   SharedDocument document_;
   std::map<NodeId, Link> links_;
