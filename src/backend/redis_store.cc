@@ -26,7 +26,13 @@ void add_identity(Commands& commands) {
 }
 constexpr std::size_t kIdentityReplies = 4;
 
-Result<StoreIdentity> parse_identity(const Replies& replies, nanoseconds round_trip) {
+// When the replies came, by our own clock, and how long after they were asked for.
+struct Answered {
+  UnixMillis at;
+  nanoseconds round_trip;
+};
+
+Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& answered) {
   for (const wire::Reply& reply : replies) {
     if (reply.is_error()) return fail(Code::kUnavailable, "the server refused: " + reply.text);
   }
@@ -39,13 +45,14 @@ Result<StoreIdentity> parse_identity(const Replies& replies, nanoseconds round_t
   identity.primary = info_field(replication, "role") == "master";
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
   identity.mark = replies[2].text;
-  const std::int64_t half = std::chrono::duration_cast<milliseconds>(round_trip).count() / 2;
-  identity.clock_ms = time_ms(replies[3]) + half;
+  const std::int64_t half =
+      std::chrono::duration_cast<milliseconds>(answered.round_trip).count() / 2;
+  identity.clock_ms = time_ms(replies[3]) + half - answered.at.value();
   return identity;
 }
 
-Result<StoreFacts> parse_facts(const Replies& replies, nanoseconds round_trip) {
-  Result<StoreIdentity> identity = parse_identity(replies, round_trip);
+Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered) {
+  Result<StoreIdentity> identity = parse_identity(replies, answered);
   if (!identity) return std::unexpected(identity.error());
   StoreFacts facts;
   facts.identity = std::move(*identity);
@@ -142,7 +149,7 @@ void RedisStore::identify(Done<StoreIdentity> done) {
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     has_expire_time_ = major_version(info_field(replies->front().text, "redis_version")) >= 7;
-    done(parse_identity(*replies, loop_.now() - asked));
+    done(parse_identity(*replies, {loop_.wall_now(), loop_.now() - asked}));
   });
 }
 
@@ -155,7 +162,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"DBSIZE"});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
-    Result<StoreFacts> facts = parse_facts(*replies, loop_.now() - asked);
+    Result<StoreFacts> facts = parse_facts(*replies, {loop_.wall_now(), loop_.now() - asked});
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
       frequency_ =

@@ -21,7 +21,7 @@ struct StoreIdentity {
   bool primary = false;
   std::uint32_t replicas = 0;  // connected ones
   std::string mark;            // ownership marker; empty: none
-  std::int64_t clock_ms = 0;   // TIME, corrected by half the round trip
+  std::int64_t clock_ms = 0;   // TIME less our own clock, by half the round trip
 };
 
 // And how it is.
