@@ -1,6 +1,7 @@
 #include "backend/greeting.h"
 
 #include "backend/commands.h"
+#include "base/own_names.h"
 
 namespace cleave::backend {
 namespace {
@@ -25,7 +26,7 @@ Greeting greeting(const Credentials& credentials, const SessionId& session) {
     add(credentials.user.empty() ? wire::command({"AUTH", credentials.password})
                                  : wire::command({"AUTH", credentials.user, credentials.password}));
   }
-  add(wire::command({"CLIENT", "SETNAME", "cleave:" + session.value()}));
+  add(wire::command({"CLIENT", "SETNAME", std::string(kConnectionPrefix) + session.value()}));
   add(wire::command({"CLIENT", "ID"}));
   add(wire::command({"INFO", "server"}));
   add(wire::command({"INFO", "replication"}));

@@ -15,6 +15,7 @@
 #include "backend/pipe.h"
 #include "backend/store.h"
 #include "base/limits.h"
+#include "base/own_names.h"
 #include "net/loop.h"
 
 namespace cleave::backend {
@@ -22,7 +23,7 @@ namespace cleave::backend {
 // The ownership marker's key (protocol rule 12) and the prefix of everything that is the router's
 // own: never copied, purged, cleaned or counted.
 inline constexpr std::string_view kMarkerKey = "cleave:{owner}";
-inline constexpr std::string_view kOwnPrefix = "cleave:{";
+inline constexpr std::string_view kOwnPrefix = kOwnKeyPrefix;
 
 class RedisStore final : public Store {
  public:

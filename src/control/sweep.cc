@@ -4,10 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_names.h"
+
 namespace cleave::control {
 namespace {
 
-constexpr std::string_view kNamePrefix = "cleave:";
 constexpr int kPassesMax = 10;
 
 // The value of " name=value" in one line of CLIENT LIST.
@@ -84,7 +85,7 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
 }  // namespace
 
 std::string connection_name(const SessionId& session) {
-  return std::string(kNamePrefix) + session.value();
+  return std::string(kConnectionPrefix) + session.value();
 }
 
 SessionId driver_session(const SessionId& router, Term term) {
@@ -99,7 +100,8 @@ std::vector<std::string> strangers(std::string_view client_list,
     const std::string_view line = client_list.substr(0, end);
     client_list.remove_prefix(end == std::string_view::npos ? client_list.size() : end + 1);
     const std::string_view name = field(line, "name");
-    if (name.starts_with(kNamePrefix) && !shown.contains(name)) ids.emplace_back(field(line, "id"));
+    if (name.starts_with(kConnectionPrefix) && !shown.contains(name))
+      ids.emplace_back(field(line, "id"));
   }
   return ids;
 }

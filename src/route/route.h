@@ -20,6 +20,7 @@
 
 #include "base/ids.h"
 #include "base/limits.h"
+#include "base/own_names.h"
 #include "ring/view.h"
 #include "route/command_table.h"
 #include "route/handling.h"
@@ -29,7 +30,7 @@ namespace cleave::route {
 
 // Keys with this prefix are the router's own (ownership marker, chunks of big values). Clients can
 // neither see nor change them.
-inline constexpr std::string_view kReservedPrefix = "cleave:{";
+inline constexpr std::string_view kReservedPrefix = kOwnKeyPrefix;
 
 // Where one key of a request stands, and where it lies on the ring.
 struct KeyPlace {
