@@ -31,7 +31,7 @@ class Children::Impl {
 
  private:
   Result<void> await(Server& server, Instant until);
-  // By SIGTERM, then SIGKILL. False: some run on.
+  // By SIGTERM, which a redis-server takes as SHUTDOWN, then SIGKILL. False: some run on.
   bool end(const std::vector<Server*>& servers);
   bool await_end(const std::vector<Server*>& servers) const;
 
@@ -89,7 +89,7 @@ Result<void> Children::Impl::start_all() {
 Result<void> Children::Impl::await(Server& server, Instant until) {
   for (int attempts = 0;;) {
     const Result<bool> ready = server.ready();
-    if (ready && *ready) return server.verify();
+    if (ready && *ready) return {};
     if (!ready) {
       const Result<bool> again = server.choose_again();
       if (!again) return std::unexpected(again.error());
@@ -99,7 +99,7 @@ Result<void> Children::Impl::await(Server& server, Instant until) {
     if (clock_.now() >= until)
       return fail(Code::kTimeout, "node " + server.child().name + ": redis-server at " +
                                       net::to_string(server.child().address) +
-                                      " does not answer after " +
+                                      " does not answer, or another program does, after " +
                                       std::to_string(options_.start_max.count()) + " ms");
     std::this_thread::sleep_for(kStep);
   }
@@ -109,8 +109,7 @@ Result<void> Children::Impl::stop() {
   watcher_.reset();
   std::vector<Server*> all;
   for (Server& server : servers_) all.push_back(&server);
-  for (Server* server : all) server->ask_to_stop();
-  if (await_end(all) || end(all)) return {};
+  if (end(all)) return {};
   std::string left;
   for (const Server* server : all)
     if (server->running()) left += " " + server->child().name;
@@ -118,17 +117,16 @@ Result<void> Children::Impl::stop() {
 }
 
 bool Children::Impl::end(const std::vector<Server*>& servers) {
-  const std::pair<int, std::string> signals[] = {{SIGTERM, "SIGTERM"}, {SIGKILL, "SIGKILL"}};
-  for (const auto& [number, name] : signals) {
-    for (Server* server : servers) {
-      if (!server->running()) continue;
-      options_.log("node " + server->child().name + ": process " +
-                   std::to_string(server->child().pid) + " still runs, sending " + name);
-      server->signal(number);
-    }
-    if (await_end(servers)) return true;
+  for (Server* server : servers) server->signal(SIGTERM);
+  if (await_end(servers)) return true;
+  for (Server* server : servers) {
+    if (!server->running()) continue;
+    options_.log("node " + server->child().name + ": process " +
+                 std::to_string(server->child().pid) +
+                 " still runs after SIGTERM, sending SIGKILL");
+    server->signal(SIGKILL);
   }
-  return false;
+  return await_end(servers);
 }
 
 bool Children::Impl::await_end(const std::vector<Server*>& servers) const {

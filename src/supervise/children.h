@@ -77,8 +77,8 @@ class Children {
   // happens to a child while it merely hangs: the prober of its node tells that.
   void watch(net::Loop& loop, std::function<void(const ChildEvent&)> told);
 
-  // SHUTDOWN to all, then SIGTERM, at last SIGKILL, which is logged. Errors: kTimeout, naming those
-  // that run on even so.
+  // SIGTERM to all (a redis-server takes it as SHUTDOWN), at last SIGKILL, which is logged. Errors:
+  // kTimeout, naming those that run on even so.
   Result<void> stop();
 
  private:

@@ -239,7 +239,7 @@ TEST_F(ChildrenTest, StopKeepsTheDataAndThePort) {
   answer(before, {"SET", "key", "value"});
   const auto stopped = (*first)->stop();
   EXPECT_TRUE(stopped) << stopped.error().message;
-  EXPECT_EQ(log_, "") << "SHUTDOWN was enough";
+  EXPECT_EQ(log_, "") << "SIGTERM was enough";
   EXPECT_EQ(ask(before.address, {"PING"}, seconds{1}).error().code, Code::kNotFound);
   first->reset();
   const auto second = start({"a"});
@@ -340,6 +340,53 @@ TEST_F(ChildrenTest, ANewPortThatIsTakenMeanwhileIsChosenAgain) {
   EXPECT_EQ(read_file(node_path("a") + "/port"), std::to_string(child.address.port) + "\n");
 }
 
+// Two pools that start at the same moment choose the same port; the slower one must not take the
+// faster one's server, which answers there, for its own.
+TEST_F(ChildrenTest, AStrangersServerOnANewPortIsNotTakenForOurs) {
+  const std::string marker = directory_.path() + "/once";
+  const std::string program =
+      script("if mkdir '" + marker +
+             "' 2>/dev/null; then\n"
+             "  port=$(sed -n 's/^port //p' \"$1\")\n"
+             "  \"$redis\" --port $port --bind 127.0.0.1 --save '' --daemonize yes"
+             " --pidfile '" +
+             marker + "/pid' --dir '" + marker +
+             "'\n"
+             "  sleep 0.4; echo bind: Address already in use; exit 1\n"
+             "fi\n"
+             "exec \"$redis\" \"$@\"\n");
+  const auto children =
+      start({"a"}, [&](Children::Options& options) { options.program = program; });
+  const auto pid = read_file(marker + "/pid");
+  ASSERT_TRUE(pid) << pid.error().message;
+  const auto stranger = find_process(std::stoi(*pid));
+  ASSERT_TRUE(stranger);
+  started_.push_back(*stranger);
+  ASSERT_TRUE(children) << children.error().message;
+  const Child child = (*children)->list()[0];
+  EXPECT_NE(child.pid, stranger->pid);
+  EXPECT_EQ(read_file(node_path("a") + "/redis.pid"), std::to_string(child.pid) + "\n");
+}
+
+// Our own server is gone and a stranger's has its port: stopping ours must leave the stranger's be.
+TEST_F(ChildrenTest, StopNeverEndsAStrangersServer) {
+  auto children = start({"a"});
+  ASSERT_TRUE(children) << children.error().message;
+  const Child child = (*children)->list()[0];
+  ASSERT_EQ(::kill(child.pid, SIGKILL), 0);
+  ASSERT_TRUE(gone(started_[0]));
+  const std::string port = std::to_string(child.address.port);
+  const auto stranger = spawn_detached({*find_program("redis-server"), "--port", port, "--bind",
+                                        "127.0.0.1", "--save", "", "--dir", directory_.path()},
+                                       directory_.path() + "/stranger.log");
+  ASSERT_TRUE(stranger) << stranger.error().message;
+  started_.push_back(*stranger);
+  for (int i = 0; i < 500 && !ask(child.address, {"PING"}, seconds{1}); ++i)
+    std::this_thread::sleep_for(milliseconds{10});
+  EXPECT_TRUE((*children)->stop());
+  EXPECT_EQ(answer(child, {"PING"}), Strings{"PONG"}) << "left alone";
+}
+
 TEST_F(ChildrenTest, OneThatHangsIsKilledAtLastAndThatIsLogged) {
   const auto children =
       start({"a"}, [](Children::Options& options) { options.stop_max = milliseconds{150}; });
@@ -348,9 +395,10 @@ TEST_F(ChildrenTest, OneThatHangsIsKilledAtLastAndThatIsLogged) {
   ASSERT_EQ(::kill(pid, SIGSTOP), 0);
   const auto stopped = (*children)->stop();
   EXPECT_TRUE(stopped) << stopped.error().message;
-  EXPECT_NE(log_.find("process " + std::to_string(pid) + " still runs, sending SIGTERM"),
-            std::string::npos);
-  EXPECT_NE(log_.find("sending SIGKILL"), std::string::npos) << log_;
+  EXPECT_NE(
+      log_.find("process " + std::to_string(pid) + " still runs after SIGTERM, sending SIGKILL"),
+      std::string::npos)
+      << log_;
   EXPECT_TRUE(how_it_ended(started_[0]));
 }
 

@@ -103,21 +103,17 @@ Result<void> Server::spawn(const std::string& program) {
 Result<bool> Server::ready() {
   if (const std::optional<std::string> how = death())
     return fail(Code::kUnavailable, "node " + child_.name + ": redis-server " + *how);
-  const auto answer = ask(child_.address, {"PING"}, kAnswerMax);
-  return answer && *answer == std::vector<std::string>{"PONG"};  // else it reads its data
-}
-
-Result<void> Server::verify() {
+  const auto pong = ask(child_.address, {"PING"}, kAnswerMax);
+  if (!pong || *pong != std::vector<std::string>{"PONG"}) return false;  // it reads its data
   const auto info = ask(child_.address, {"INFO", "server"}, kAnswerMax);
-  if (!info || info->empty()) return {};  // it hangs: the prober will tell
-  if (info_field(info->front(), "process_id") != std::to_string(child_.pid))
-    return fail(Code::kConflict, "node " + child_.name + ": another program answers at " +
-                                     net::to_string(child_.address));
+  if (!info || info->empty()) return false;
+  // Another program may have taken the port a moment before: then ours is about to end.
+  if (info_field(info->front(), "process_id") != std::to_string(child_.pid)) return false;
   const std::string version = info_field(info->front(), "redis_version");
   if (!new_enough(version))
     return fail(Code::kInvalid, "node " + child_.name + ": redis-server " + version +
                                     " is too old; want 6.2 or newer");
-  return {};
+  return true;
 }
 
 Result<bool> Server::choose_again() {
@@ -148,11 +144,6 @@ std::string Server::log_tail() const {
   if (begin > log_begin_) tail.erase(0, tail.find('\n') + 1);
   while (tail.ends_with('\n')) tail.pop_back();
   return tail;
-}
-
-void Server::ask_to_stop() {
-  // Answered only by an error, as while it reads its data: then the signal does it.
-  std::ignore = ask(child_.address, {"SHUTDOWN"}, milliseconds{50});
 }
 
 }  // namespace cleave::supervise

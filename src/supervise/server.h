@@ -30,11 +30,9 @@ class Server {
   // Writes its configuration and starts it; it does not answer yet.
   Result<void> spawn(const std::string& program);
 
-  // Whether it answers now. Errors: kUnavailable, it has ended.
+  // Whether it, and not another program on its port, answers now. Errors: kUnavailable, it has
+  // ended; kInvalid, its version is too old.
   Result<bool> ready();
-
-  // After `ready`: are the pid and the version right?
-  Result<void> verify();
 
   // When the port that was just chosen was taken by another meanwhile: chooses the next one.
   Result<bool> choose_again();
@@ -42,7 +40,7 @@ class Server {
   // nullopt: it runs. Else how it ended and the last lines of its log.
   std::optional<std::string> death() const;
 
-  void ask_to_stop();
+  // Always by its own pid, never by its address: another server may have the port by now.
   void signal(int signal) { send_signal(process_, signal); }
   bool running() const { return !how_it_ended(process_); }
 

@@ -10,11 +10,13 @@ constexpr milliseconds kProbeMax{1'000};
 
 }  // namespace
 
-// One PING. While the server reads its data it answers an error; then the next look asks again.
+// One PING and the question who answers: the port may be another program's meanwhile. While the
+// server reads its data it answers the PING with an error; then the next look asks again.
 class Watcher::Probe final : public net::StreamEvents, public std::enable_shared_from_this<Probe> {
  public:
-  void begin(net::Loop& loop, const net::Address& address) {
-    loop.connect(address, kProbeMax,
+  void begin(net::Loop& loop, const Child& child) {
+    pid_line_ = "process_id:" + std::to_string(child.pid) + "\r\n";
+    loop.connect(child.address, kProbeMax,
                  [weak = weak_from_this()](Result<std::unique_ptr<net::Stream>> stream) {
                    const auto self = weak.lock();
                    if (!self) return;
@@ -22,21 +24,24 @@ class Watcher::Probe final : public net::StreamEvents, public std::enable_shared
                    if (!stream) return;
                    self->stream_ = std::move(*stream);
                    self->stream_->start(*self);
-                   self->stream_->send("PING\r\n");
+                   self->stream_->send("PING\r\nINFO server\r\n");
                  });
   }
-  bool answered() const { return answer_.starts_with("+PONG"); }
+  bool answered() const { return answer_.starts_with("+PONG") && answer_.contains(pid_line_); }
   bool ended() const { return ended_; }
 
  private:
   void on_bytes(std::string_view bytes) override {
     answer_ += bytes;
-    ended_ = ended_ || answer_.ends_with("\r\n");
+    // The pid's line is whole: what matters of both answers is here.
+    const std::size_t pid = answer_.find("process_id:");
+    ended_ = ended_ || (pid != std::string::npos && answer_.find('\n', pid) != std::string::npos);
     if (ended_) stream_->close();
   }
   void on_closed(const Error&) override { ended_ = true; }
 
   std::unique_ptr<net::Stream> stream_;
+  std::string pid_line_;
   std::string answer_;
   bool ended_ = false;
 };
@@ -112,7 +117,7 @@ void Watcher::came_up(Watched& watched) {
                          std::to_string(child.pid)});
   } else if (!watched.probe || watched.probe->ended()) {
     watched.probe = std::make_shared<Probe>();
-    watched.probe->begin(loop_, watched.server.child().address);
+    watched.probe->begin(loop_, watched.server.child());
   }
 }
 
