@@ -83,7 +83,7 @@ TEST(DocumentChecker, RefusesAnOwnerChangedWithoutACommit) {
 }
 
 TEST(DocumentChecker, RefusesATermThatGoesBack) {
-  const ring::Document joined = *ring::join(made(), SessionId{"a"});
+  const ring::Document joined = *ring::join(made(), {.session = SessionId{"a"}});
   const ring::Document led = *ring::lead(joined, SessionId{"a"});
   ring::Document back = led;
   back.epoch = Epoch{led.epoch.value() + 1};

@@ -60,8 +60,8 @@ Balancer::Balancer(Options options) : options_(std::move(options)), ledger_(opti
 void Balancer::see(const ring::RingSnapshot& view) {
   if (view_ != nullptr && view->epoch() <= view_->epoch()) return;
   if (view_ != nullptr) {
-    for (const SessionId& router : view_->document().routers) {
-      if (!ring::has_router(view->document(), router)) ledger_.forget(router);
+    for (const SessionId& session : ring::sessions_of(view_->document())) {
+      if (!ring::has_router(view->document(), session)) ledger_.forget(session);
     }
   }
   view_ = view;
@@ -76,7 +76,7 @@ void Balancer::gather() {
   // enough.
   if (options_.board.fencing()) return;
   if (++ticks_ % 2 == 0) tick();
-  for (const SessionId& session : view_->document().routers) {
+  for (const SessionId& session : ring::sessions_of(view_->document())) {
     peer::RouterPeer* router = options_.directory.find(session);
     if (router == nullptr) continue;
     router->take_heat(guarded(alive_, [this, session](Result<std::vector<heat::Report>> reports) {

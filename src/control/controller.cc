@@ -28,6 +28,7 @@ Controller::Impl::Impl(Options given)
           options.mutations),
       membership(options.loop, writer,
                  {.session = options.session,
+                  .peer_address = options.peer_address,
                   .creation = options.creation,
                   .publish = options.publish,
                   .removed = options.removed,

@@ -35,8 +35,9 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     net::Loop& loop;
     coord::Register& store;
     peer::Directory& directory;
-    SessionId session;        // never used before
-    ring::Creation creation;  // seeds the document where there is none
+    SessionId session;           // never used before
+    std::string peer_address{};  // "host:port" where other routers ask this one; empty: nowhere
+    ring::Creation creation;     // seeds the document where there is none
     backend::Credentials credentials;
     Limits limits;
     std::uint64_t seed = 0;

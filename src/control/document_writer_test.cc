@@ -79,8 +79,9 @@ TEST_F(Documents, ALostRaceIsEditedAgain) {
   // Both at once, from the same epoch: both changes are in the end.
   std::optional<Result<SharedDocument>> joined;
   std::optional<Result<SharedDocument>> frozen;
-  one.writer.edit([](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); },
-                  [&](Result<SharedDocument> got) { joined = got; });
+  one.writer.edit(
+      [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r1"}}); },
+      [&](Result<SharedDocument> got) { joined = got; });
   other.writer.edit(freeze(true), [&](Result<SharedDocument> got) { frozen = got; });
   run_until(*loop_, [&] { return joined && frozen; });
   const ring::Document stored = *ring::parse_document(store_->read().text);
@@ -93,7 +94,7 @@ TEST_F(Documents, ARefusalIsBelievedOnlyOnWhatTheRegisterHolds) {
   Side one(*loop_, store_);
   create(one);
   Side other(*loop_, store_);
-  edit(other, [](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); });
+  edit(other, [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r1"}}); });
   // `one` may not have heard of r1 yet; the register has.
   const auto led =
       edit(one, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
@@ -154,9 +155,9 @@ TEST_F(Documents, AMemberJoinsIsServedViewsAndHearsOfItsRemoval) {
 TEST_F(Documents, ADeadLeaderIsSucceededAndRemoved) {
   Side side(*loop_, store_);
   create(side);
-  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"dead"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"dead"}}); });
   edit(side, [](const ring::Document& d) { return ring::lead(d, SessionId{"dead"}); });
-  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r2"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r2"}}); });
   std::optional<ring::Leader> leads;
   Leadership next(*loop_, side.access, side.writer,
                   {.session = SessionId{"r2"},
@@ -176,9 +177,9 @@ TEST_F(Documents, ADeadLeaderIsSucceededAndRemoved) {
 TEST_F(Documents, ALivingLeaderIsLeftAlone) {
   Side side(*loop_, store_);
   create(side);
-  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r1"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r1"}}); });
   edit(side, [](const ring::Document& d) { return ring::lead(d, SessionId{"r1"}); });
-  edit(side, [](const ring::Document& d) { return ring::join(d, SessionId{"r2"}); });
+  edit(side, [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r2"}}); });
   bool kept = false;
   side.access.keep_alive(SessionId{"r1"}, milliseconds{60'000}, [&](Result<void>) { kept = true; });
   run_until(*loop_, [&] { return kept; });

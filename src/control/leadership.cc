@@ -37,8 +37,8 @@ void Leadership::judge(const std::vector<SessionId>& alive) {
   const SessionId& leader = document->leader.session;
   if (!leads_ && (!ring::has_router(*document, leader) || !is_alive(leader))) return take_term();
   if (!leads_) return;
-  for (const SessionId& session : document->routers) {
-    if (!is_alive(session)) return remove(session);
+  for (const ring::Router& router : document->routers) {
+    if (!is_alive(router.session)) return remove(router.session);
   }
 }
 

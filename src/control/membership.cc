@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "control/guarded.h"
+#include "peer/messages.h"
 
 namespace cleave::control {
 namespace {
@@ -15,8 +16,11 @@ Membership::Membership(net::Loop& loop, DocumentWriter& writer, Options options)
     : loop_(loop), writer_(writer), options_(std::move(options)) {}
 
 void Membership::join(std::function<void()> joined) {
-  writer_.edit([session = options_.session](
-                   const ring::Document& document) { return ring::join(document, session); },
+  const ring::Router router{.session = options_.session,
+                            .peer = options_.peer_address,
+                            .reader = ring::kTextReader,
+                            .peer_version = peer::kVersion};
+  writer_.edit([router](const ring::Document& document) { return ring::join(document, router); },
                guarded(alive_, [this, joined = std::move(joined)](Result<SharedDocument> document) {
                  if (document) {
                    publish(*document);

@@ -23,6 +23,7 @@ class Membership final : public backend::Gate {
  public:
   struct Options {
     SessionId session;
+    std::string peer_address{};  // see control::Controller::Options
     ring::Creation creation;
     std::function<void(ring::RingSnapshot)> publish;
     std::function<void(const Error&)> removed;

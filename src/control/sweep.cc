@@ -27,7 +27,7 @@ std::string_view field(std::string_view line, std::string_view name) {
 
 std::set<std::string, std::less<>> shown_names(const ring::Document& document) {
   std::set<std::string, std::less<>> names;
-  for (const SessionId& session : document.routers) names.insert(connection_name(session));
+  for (const ring::Router& router : document.routers) names.insert(connection_name(router.session));
   const ring::Leader& leader = document.leader;
   names.insert(connection_name(driver_session(leader.session, leader.term)));
   return names;

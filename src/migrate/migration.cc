@@ -8,6 +8,11 @@
 namespace cleave::migrate {
 namespace {
 
+std::set<SessionId> sessions_set(const ring::Document& document) {
+  const std::vector<SessionId> sessions = ring::sessions_of(document);
+  return {sessions.begin(), sessions.end()};
+}
+
 // CopyKeys under way at once while scanning: enough that source, destination and driver all work.
 constexpr std::uint64_t kCopiesOpenMax = 4;
 constexpr seconds kCopyingAckMax{5};
@@ -78,10 +83,10 @@ Result<ring::Document> Migration::edit(Change change, const ring::Document& docu
     }
     case Change::kFence: return ring::fence_move(document, id_, copying_epoch_);
     case Change::kCommit:
-      for (const SessionId& router : document.routers) {
+      for (const SessionId& session : ring::sessions_of(document)) {
         // One that joined after the fence was born fenced: it counts as acknowledged (rule 20).
-        if (waiting_.contains(router) && !options_.mutations.commit_without_acks)
-          return fail(Code::kConflict, "router " + router.value() + " has not acknowledged");
+        if (waiting_.contains(session) && !options_.mutations.commit_without_acks)
+          return fail(Code::kConflict, "router " + session.value() + " has not acknowledged");
       }
       return ring::commit_move(document, id_, fenced_epoch_, now);
     case Change::kFinish: return ring::finish_move(document, id_, clean_epoch_);
@@ -177,7 +182,7 @@ Actions Migration::on(const Written& event, Instant now) {
 Actions Migration::begun(const ring::Document& document, Instant now) {
   id_ = MoveId{document.epoch.value()};
   copying_epoch_ = document.epoch;
-  members_ = {document.routers.begin(), document.routers.end()};
+  members_ = sessions_set(document);
   if (!abort_wanted_.empty()) return abort(abort_wanted_, now);
   if (options_.mutations.no_sweep) return on(Swept{}, now);
   return enter(Step::kSweep, {SweepBoth{}}, now);
@@ -293,7 +298,7 @@ Actions Migration::copy_pending(bool fenced) {
 Actions Migration::fenced(const ring::Move& move, const ring::Document& document, Instant now) {
   fenced_epoch_ = move.phase_epoch;
   progress_.fenced = now;
-  members_ = {document.routers.begin(), document.routers.end()};
+  members_ = sessions_set(document);
   waiting_ = members_;
   enter(Step::kAwaitFenced, {}, now);
   if (options_.mutations.commit_without_acks || waiting_.empty()) return last_copies(now);

@@ -23,8 +23,8 @@ class Story {
       creation.nodes.push_back(node);
     }
     document_ = *ring::create(creation);
-    document_ = *ring::join(document_, SessionId{"r1"});
-    document_ = *ring::join(document_, SessionId{"r2"});
+    document_ = *ring::join(document_, {.session = SessionId{"r1"}});
+    document_ = *ring::join(document_, {.session = SessionId{"r2"}});
     document_ = *ring::lead(document_, SessionId{"r1"});
     // Node 1 owns the range through a cut, whatever the base says.
     document_.cuts = {
@@ -181,7 +181,7 @@ TEST(Migration, ARouterThatJoinedFencedCountsAsAcknowledged) {
   story.fenced_ack(move, "r1");
   story.fenced_ack(move, "r2");
   move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
-  story.document_ = *ring::join(story.document_, SessionId{"r3"});
+  story.document_ = *ring::join(story.document_, {.session = SessionId{"r3"}});
   EXPECT_TRUE(has<Clean>(story.write(move, Change::kCommit)));
 }
 

@@ -19,8 +19,19 @@ const Move* find_move(const Document& document, MoveId id) {
   return found == document.moves.end() ? nullptr : &*found;
 }
 
+const Router* find_router(const Document& document, const SessionId& session) {
+  const auto found = std::ranges::find(document.routers, session, &Router::session);
+  return found == document.routers.end() ? nullptr : &*found;
+}
+
+std::vector<SessionId> sessions_of(const Document& document) {
+  std::vector<SessionId> sessions;
+  for (const Router& router : document.routers) sessions.push_back(router.session);
+  return sessions;
+}
+
 bool has_router(const Document& document, const SessionId& session) {
-  return std::ranges::find(document.routers, session) != document.routers.end();
+  return find_router(document, session) != nullptr;
 }
 
 std::string_view to_string(NodeState state) {

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kWeightMax = 1'000;
 inline constexpr std::uint64_t kWeightSumMax = 65'536;  // 8.4 million points: a second to build
 inline constexpr std::size_t kWordBytesMax = 255;       // a name, an address, a rack, a session
 inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;  // the text form
+inline constexpr std::uint32_t kTextReader = 2;  // newest text form that `parse_document` reads
 
 // One server process of a node; the first member of a node is its primary.
 struct Member {
@@ -94,10 +95,21 @@ struct Leader {
   friend bool operator==(const Leader&, const Leader&) = default;
 };
 
+// One router process of the pool: the protocol's "member".
+struct Router {
+  SessionId session;
+  std::string peer = {};  // "host:port" where other routers ask it (peer/); empty: nowhere
+  // The newest text form that it reads: nobody may write a newer one while it is a member.
+  std::uint32_t reader = kTextReader;
+  std::uint32_t peer_version = 0;  // the newest version of the questions that it answers
+
+  friend bool operator==(const Router&, const Router&) = default;
+};
+
 // Invariants (checked by `validate`): epoch at least 1; node ids and names unique, ids below
 // next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
-// canonical and disjoint from each other's, their ends known and different; routers sorted and
-// unique; the leader is a router; move id <= phase epoch <= epoch; numbers and times in
+// canonical and disjoint from each other's, their ends known and different; routers sorted by
+// session and unique; the leader is a router; move id <= phase epoch <= epoch; numbers and times in
 // 0 .. kNumberMax; names, addresses, racks, sessions and the pool are UTF-8 without control
 // characters, at most kWordBytesMax bytes. Reasons are free text.
 struct Document {
@@ -110,7 +122,7 @@ struct Document {
   std::vector<Cut> cuts;
   std::vector<Move> moves;  // sorted by id
   Leader leader;
-  std::vector<SessionId> routers;  // the protocol's "members"
+  std::vector<Router> routers;  // sorted by session
   Mode mode = Mode::kAuto;
   bool frozen = false;  // no new moves
 
@@ -121,10 +133,17 @@ struct Document {
 const Node* find_node(const Document& document, NodeId id);
 const Node* find_node(const Document& document, std::string_view name);
 const Move* find_move(const Document& document, MoveId id);
+const Router* find_router(const Document& document, const SessionId& session);
 bool has_router(const Document& document, const SessionId& session);
+std::vector<SessionId> sessions_of(const Document& document);  // of the routers, sorted
 
 // Every broken invariant is a kInvalid error that names the value.
 Result<void> validate(const Document& document);
+
+// The version of the text form that `to_text` writes for this document: the newest that every
+// router in it reads, so that two versions of cleave can share a pool while it is upgraded. (Format
+// 1 is not written any more: in its time a pool had one router.)
+std::uint32_t text_format_of(const Document& document);
 
 // Canonical JSON, one line: the same document gives the same bytes. Carries `format` and
 // `min_reader`. Bytes of a reason that are not UTF-8 become U+FFFD. Requires: a valid document.

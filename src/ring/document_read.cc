@@ -130,10 +130,17 @@ TokenRange read_range(const Json& json, const std::string& place, Mistakes& mist
   return {};
 }
 
-SessionId read_session(const Json& json, const std::string& place, Mistakes& mistakes) {
-  if (json.is_string()) return SessionId{json.get<std::string>()};
-  mistakes.note(place, "a string");
-  return {};
+// Format 1 knew a router by its session only.
+Router read_router(const Json& json, const std::string& place, Mistakes& mistakes) {
+  if (json.is_string())
+    return {.session = SessionId{json.get<std::string>()}, .reader = 1, .peer_version = 0};
+  Fields fields(json, place, mistakes);
+  Router router;
+  router.session = SessionId{fields.text("session")};
+  router.peer = fields.text("peer");
+  router.reader = fields.small_number("reader");
+  router.peer_version = fields.small_number("peer_version");
+  return router;
 }
 
 Member read_member(const Json& json, const std::string& place, Mistakes& mistakes) {
@@ -211,7 +218,7 @@ Document read_document(const Json& json, Mistakes& mistakes) {
   document.cuts = fields.list("cuts", read_cut);
   document.moves = fields.list("moves", read_move);
   document.leader = fields.one("leader", read_leader);
-  document.routers = fields.list("routers", read_session);
+  document.routers = fields.list("routers", read_router);
   document.mode = fields.word("mode", parse_mode);
   document.frozen = fields.flag("frozen");
   return document;

@@ -23,7 +23,7 @@ Document full_document() {
   document.moves = {
       {MoveId{5}, {range(10, 12)}, NodeId{1}, NodeId{2}, Phase::kFenced, Epoch{7}, "hot", {}},
       {MoveId{6}, {range(14, 15)}, NodeId{1}, NodeId{2}, Phase::kCopying, Epoch{6}, "hot", {}}};
-  document.routers = {SessionId{"r1"}, SessionId{"r2"}};
+  document.routers = {{.session = SessionId{"r1"}}, {.session = SessionId{"r2"}}};
   document.leader = {SessionId{"r2"}, Term{3}};
   return document;
 }
@@ -106,7 +106,9 @@ const std::vector<Breakage>& breakages() {
       {"not sorted by id", [](Document& d) { std::swap(d.moves[0], d.moves[1]); }},
       {"move 5 has a time", [](Document& d) { d.moves[0].started = UnixMillis{-5}; }},
       {"not sorted and unique", [](Document& d) { d.routers[1] = d.routers[0]; }},
-      {"session ''", [](Document& d) { d.routers[0] = SessionId{""}; }},
+      {"session ''", [](Document& d) { d.routers[0].session = SessionId{""}; }},
+      {"peer '", [](Document& d) { d.routers[0].peer = "a\nb"; }},
+      {"router 'r1': reader 0", [](Document& d) { d.routers[0].reader = 0; }},
       {"leader 'r9'", [](Document& d) { d.leader.session = SessionId{"r9"}; }},
       {"leader without a term", [](Document& d) { d.leader.term = Term{0}; }},
       {"the term is above", [](Document& d) { d.leader.term = Term{kNumberMax + 1}; }},

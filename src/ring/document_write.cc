@@ -1,4 +1,5 @@
 // The text form of a document, writing (docs/formats/ring-document.md).
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -44,6 +45,13 @@ Json json_of(const Move& move) {
           {"reason", move.reason},          {"started", move.started.value()}};
 }
 
+Json json_of(const Router& router) {
+  return {{"session", router.session.value()},
+          {"peer", router.peer},
+          {"reader", router.reader},
+          {"peer_version", router.peer_version}};
+}
+
 template <class T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -53,11 +61,15 @@ Json list_of(const std::vector<T>& values) {
 
 }  // namespace
 
+std::uint32_t text_format_of(const Document& document) {
+  std::uint32_t format = kTextFormat;
+  for (const Router& router : document.routers) format = std::min(format, router.reader);
+  return std::max(format, kTextFormatOldest);
+}
+
 std::string to_text(const Document& document) {
-  Json routers = Json::array();
-  for (const SessionId& session : document.routers) routers.push_back(session.value());
   const Json json = {
-      {"format", kTextFormat},
+      {"format", text_format_of(document)},
       {"min_reader", kTextMinReader},
       {"epoch", document.epoch.value()},
       {"pool", document.pool},
@@ -69,7 +81,7 @@ std::string to_text(const Document& document) {
       {"moves", list_of(document.moves)},
       {"leader",
        {{"session", document.leader.session.value()}, {"term", document.leader.term.value()}}},
-      {"routers", std::move(routers)},
+      {"routers", list_of(document.routers)},
       {"mode", to_string(document.mode)},
       {"frozen", document.frozen},
   };

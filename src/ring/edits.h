@@ -35,7 +35,7 @@ struct Creation {
 Result<Document> create(const Creation& creation);
 
 // Rule 2. A router's session joins; joining twice is a conflict (a session never returns).
-Result<Document> join(const Document& document, const SessionId& session);
+Result<Document> join(const Document& document, Router router);
 
 // Rule 2. Removes a session and aborts every move in COPYING or FENCED. Was it the leader's, nobody
 // leads until the next `lead`; the term stays.

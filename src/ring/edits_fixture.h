@@ -34,7 +34,8 @@ inline Document must(const Result<Document>& result) {
 class Edits : public ::testing::Test {
  protected:
   Edits() {
-    document_ = must(join(must(join(make_document({1, 1}), SessionId{"r1"})), SessionId{"r2"}));
+    document_ = must(join(must(join(make_document({1, 1}), {.session = SessionId{"r1"}})),
+                          {.session = SessionId{"r2"}}));
     const auto view = view_of(document_);
     for (const Entry& entry : view->entries()) {
       if (entry.node == NodeId{1} && entry.cut == kNone) range_ = entry.range;

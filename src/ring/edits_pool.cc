@@ -27,12 +27,14 @@ Result<Document> create(const Creation& creation) {
   return document;
 }
 
-Result<Document> join(const Document& document, const SessionId& session) {
-  if (has_router(document, session)) {
-    return fail(Code::kConflict, "join: session '" + session.value() + "' is there already");
+Result<Document> join(const Document& document, Router router) {
+  if (has_router(document, router.session)) {
+    return fail(Code::kConflict, "join: session '" + router.session.value() + "' is there already");
   }
   Document next = advanced(document);
-  next.routers.insert(std::ranges::lower_bound(next.routers, session), session);
+  const auto place =
+      std::ranges::lower_bound(next.routers, router.session, std::less{}, &Router::session);
+  next.routers.insert(place, std::move(router));
   if (const Result<void> valid = validate(next); !valid) return fail("join", valid.error());
   return next;
 }
@@ -42,7 +44,7 @@ Result<Document> remove_router(const Document& document, const SessionId& sessio
     return fail(Code::kConflict, "remove router: no session '" + session.value() + "'");
   }
   Document next = advanced(document);
-  std::erase(next.routers, session);
+  std::erase_if(next.routers, [&](const Router& router) { return router.session == session; });
   // A leader that is gone leads no more; the term stays, so that the next one is higher.
   if (next.leader.session == session) next.leader.session = SessionId{};
   abort_unfinished(next);

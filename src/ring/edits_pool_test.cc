@@ -28,9 +28,9 @@ TEST(Create, RefusesAnImpossiblePool) {
 }
 
 TEST_F(Edits, ASessionJoinsOnce) {
-  EXPECT_EQ(document_.routers, (std::vector{SessionId{"r1"}, SessionId{"r2"}}));
-  expect_conflict(join(document_, SessionId{"r1"}), "'r1' is there already");
-  expect_invalid(join(document_, SessionId{""}), "session ''");
+  EXPECT_EQ(sessions_of(document_), (std::vector{SessionId{"r1"}, SessionId{"r2"}}));
+  expect_conflict(join(document_, {.session = SessionId{"r1"}}), "'r1' is there already");
+  expect_invalid(join(document_, {.session = SessionId{""}}), "session ''");
 }
 
 TEST_F(Edits, RemovingARouterAbortsUnfinishedMoves) {

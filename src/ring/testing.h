@@ -136,7 +136,8 @@ class RandomEdits {
   Result<Document> apply(EditKind kind, const Document& from) {
     now_ = UnixMillis{now_.value() + static_cast<std::int64_t>(rng_.below(1'000))};
     switch (kind) {
-      case EditKind::kJoin: return join(from, SessionId{"s" + std::to_string(rng_.below(9))});
+      case EditKind::kJoin:
+        return join(from, {.session = SessionId{"s" + std::to_string(rng_.below(9))}});
       case EditKind::kRemoveRouter: return remove_router(from, any_router(from));
       case EditKind::kLead: return lead(from, any_router(from));
       case EditKind::kBegin: return begin(from);
@@ -166,7 +167,7 @@ class RandomEdits {
 
   SessionId any_router(const Document& from) {
     if (from.routers.empty()) return SessionId{"nobody"};
-    return from.routers[rng_.below(from.routers.size())];
+    return from.routers[rng_.below(from.routers.size())].session;
   }
 
   const Move& any_move(const Document& from) {

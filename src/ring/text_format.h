@@ -5,8 +5,8 @@
 
 namespace cleave::ring {
 
-inline constexpr std::uint32_t kTextFormat = 1;     // what `to_text` writes
-inline constexpr std::uint32_t kTextMinReader = 1;  // the oldest reader that understands it
-inline constexpr std::uint32_t kTextReader = 1;     // what `parse_document` understands
+inline constexpr std::uint32_t kTextFormat = 2;        // the newest that `to_text` can write
+inline constexpr std::uint32_t kTextFormatOldest = 2;  // and the oldest
+inline constexpr std::uint32_t kTextMinReader = 2;     // the oldest reader that understands it
 
 }  // namespace cleave::ring

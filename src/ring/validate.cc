@@ -159,8 +159,13 @@ Result<void> check_moves(const Document& document) {
 
 Result<void> check_sessions(const Document& document) {
   const SessionId* previous = nullptr;
-  for (const SessionId& session : document.routers) {
+  for (const Router& router : document.routers) {
+    const SessionId& session = router.session;
     if (const auto word = check_word("session", session.value()); !word) return word;
+    if (!router.peer.empty()) {
+      if (const auto word = check_word("peer", router.peer); !word) return word;
+    }
+    if (router.reader == 0) return broken("router " + quoted(session.value()) + ": reader 0");
     if (previous != nullptr && session <= *previous) {
       return broken("session " + quoted(session.value()) + " is not sorted and unique");
     }
