@@ -37,6 +37,16 @@ bool same_secret(std::string_view given, std::string_view wanted) {
 }
 
 // A time in the query; nullopt: it is there, but no number.
+// Whether it is about what only the leader does or remembers. Aborts, freezes and edits of the
+// document work at every router, with no leader too.
+bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::string>& parts) {
+  if (parts.empty()) return false;
+  const std::string& what = parts[0];
+  if (what == "moves") return parts.size() < 3 || parts[2] != "abort";
+  if (what == "plan" || what == "flatten" || what == "adopt") return true;
+  return (what == "heat" || what == "decisions") && request.query.empty();
+}
+
 std::optional<std::int64_t> time_in(const net::HttpRequest& request, const char* name,
                                     std::int64_t fallback) {
   const auto found = request.query.find(name);
@@ -50,17 +60,37 @@ Error no_history() {
 
 }  // namespace
 
+bool Api::allows(const net::HttpRequest& request) const {
+  return options_.token.empty() || same_secret(net::find_header(request.headers, "authorization"),
+                                               "Bearer " + options_.token);
+}
+
+net::HttpResponse Api::not_allowed() {
+  return plain_error(401, "unauthorized", "want the header 'Authorization: Bearer TOKEN'");
+}
+
+bool Api::redirect(const net::HttpRequest& request, const Done& done) const {
+  const control::Status status = options_.order_taker.status();
+  if (status.leader || status.view == nullptr) return false;
+  const ring::Document& document = status.view->document();
+  const ring::Router* leader = ring::find_router(document, document.leader.session);
+  if (leader == nullptr || leader->peer.empty()) return false;
+  net::HttpResponse response =
+      plain_error(307, "unavailable",
+                  "ask the leader, session " + leader->session.value() + " at " + leader->peer);
+  response.headers.emplace_back("location", "http://" + leader->peer + request.target);
+  done(response);
+  return true;
+}
+
 void Api::handle(const net::HttpRequest& request, const Done& done) {
   const Parts parts = cut_path(request.path);
   if (parts == Parts{"ready"} && request.method == "GET") {
     get_ready(done);
     return;
   }
-  if (!options_.token.empty() && !same_secret(net::find_header(request.headers, "authorization"),
-                                              "Bearer " + options_.token)) {
-    done(plain_error(401, "unauthorized", "want the header 'Authorization: Bearer TOKEN'"));
-    return;
-  }
+  if (!allows(request)) return done(not_allowed());
+  if (is_the_leaders(request, parts) && redirect(request, done)) return;
   const bool known = request.method == "GET" ? get(request, parts, done)
                      : request.method == "POST" || request.method == "DELETE"
                          ? post(request, parts, done)

@@ -18,6 +18,9 @@
 //   POST   /nodes            {name, members, weight?}
 //   POST   /nodes/NAME/drain            DELETE /nodes/NAME
 //
+// What is the leader's to do (moves, undo, approve, flatten, adopt) or to know (moves, plan, heat
+// of now, decisions of now) is answered by any other router with 307 and the leader's address.
+//
 // Answers are JSON (docs/formats/admin-api.md); an error is {"error": {"code", "message"}}. Orders
 // are answered when the document says so, not when the work is done.
 //
@@ -52,6 +55,10 @@ class Api {
 
   explicit Api(Options options) : options_(std::move(options)) {}
 
+  // Whether the request carries the token, where one is needed; and what it is answered if not.
+  bool allows(const net::HttpRequest& request) const;
+  static net::HttpResponse not_allowed();
+
   // `done` runs once, perhaps before the call returns.
   void handle(const net::HttpRequest& request, const Done& done);
 
@@ -60,6 +67,9 @@ class Api {
   // Each answers, or says that the path is not its own.
   bool get(const net::HttpRequest& request, const Parts& parts, const Done& done);
   bool post(const net::HttpRequest& request, const Parts& parts, const Done& done);
+
+  // What only the leader knows or does is answered with its address (307), where that is known.
+  bool redirect(const net::HttpRequest& request, const Done& done) const;
 
   void get_ready(const Done& done);
   void get_status(const Done& done);

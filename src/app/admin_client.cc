@@ -8,7 +8,16 @@
 namespace cleave::app {
 namespace {
 
+constexpr int kAskThere = 307;
 constexpr std::string_view kHex = "0123456789ABCDEF";
+
+// The host and port of "http://host:port/...".
+Result<net::Address> address_in(std::string_view url) {
+  constexpr std::string_view kScheme = "http://";
+  if (!url.starts_with(kScheme)) return fail(Code::kInvalid, "not an http address");
+  url.remove_prefix(kScheme.size());
+  return net::parse_address(url.substr(0, url.find('/')));
+}
 
 Error error_in(const net::HttpReply& reply, const Json& body) {
   const auto error = body.find("error");
@@ -46,7 +55,16 @@ AdminClient::Answer AdminClient::call(std::string method, const std::string& tar
   call.target = target;
   call.body = std::move(body);
   if (!token_.empty()) call.headers.emplace_back("authorization", "Bearer " + token_);
-  const Result<net::HttpReply> reply = net::http_call(std::move(call));
+  Result<net::HttpReply> reply = net::http_call(call);
+  // Another router answers for the leader's things with the leader's address. Once: during a change
+  // of leaders two could point at each other.
+  if (reply && reply->status == kAskThere) {
+    const Result<net::Address> leader = address_in(net::find_header(reply->headers, "location"));
+    if (leader) {
+      call.address = *leader;
+      reply = net::http_call(std::move(call));
+    }
+  }
   if (!reply) {
     const std::string text = "no router answers at " + net::to_string(address_) +
                              "; is one running, and is --admin right? (" + reply.error().message +

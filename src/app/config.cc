@@ -145,6 +145,11 @@ void read_admin(Section& root, Config& config, Wide wide) {
   Section section = root.section("admin");
   config.admin.address = section.address("address", config.admin.address);
   config.admin.token = section.text("token", "");
+  config.admin.advertise = section.text("advertise", "");
+  if (const auto told = net::parse_address(config.admin.advertise);
+      !config.admin.advertise.empty() && !told) {
+    section.fail("advertise", told.error().message);
+  }
   refuse_wide(section, config.admin.address, config.admin.token, "token", wide);
   section.finish();
 }
@@ -228,14 +233,68 @@ void read_limits(Section& root, Limits& limits) {
   section.finish();
 }
 
+void read_service(Section& section, const std::string& pool, CoordinationConfig& coordination) {
+  coordination.endpoints = section.texts("endpoints");
+  if (coordination.endpoints.empty()) {
+    section.fail("endpoints", coordination.kind == CoordinatorKind::kEtcd
+                                  ? "want at least one: [http://10.0.0.1:2379]"
+                                  : "want at least one: [10.0.0.1:2181]");
+  }
+  coordination.prefix = section.text("prefix", "/cleave/" + pool);
+  if (!coordination.prefix.starts_with('/') || coordination.prefix.ends_with('/')) {
+    section.fail("prefix", "want a path like /cleave/" + pool);
+  }
+  coordination.user = section.text("user", "");
+  coordination.password = section.text("password", "");
+  if (!coordination.user.empty() && coordination.password.empty()) {
+    section.fail("password", "a user needs a password");
+  }
+  if (coordination.kind != CoordinatorKind::kEtcd) return;
+  coordination.ca_file = section.text("ca_file", "");
+  coordination.certificate_file = section.text("certificate_file", "");
+  coordination.key_file = section.text("key_file", "");
+  if (coordination.certificate_file.empty() != coordination.key_file.empty()) {
+    section.fail("key_file", "a certificate and its key are given together");
+  }
+}
+
+void read_coordination(Section& root, Config& config) {
+  Section section = root.section("coordination");
+  CoordinationConfig& coordination = config.coordination;
+  const std::vector<CoordinatorKind> kinds = {CoordinatorKind::kSqlite, CoordinatorKind::kEtcd,
+                                              CoordinatorKind::kZookeeper};
+  coordination.kind = kinds[section.choice("kind", {"sqlite", "etcd", "zookeeper"}, 0)];
+  if (coordination.kind == CoordinatorKind::kSqlite) {
+    coordination.path = section.text("path", coordination.path);
+    if (coordination.path.empty()) section.fail("path", "want a file name");
+  } else {
+    read_service(section, config.pool.name, coordination);
+  }
+  section.finish();
+  // The other routers are told where to ask this one.
+  const std::string& host = config.admin.address.host;
+  if (coordination.kind != CoordinatorKind::kSqlite && config.admin.advertise.empty() &&
+      (host == "0.0.0.0" || host == "::")) {
+    root.fail("admin", "the other routers cannot reach " + net::to_string(config.admin.address) +
+                           ": say 'advertise: HOST:PORT' with this machine's own address");
+  }
+}
+
+// Beside the document's file where there is one.
+void read_history(Section& root, Config& config) {
+  Section section = root.section("history");
+  const bool file = config.coordination.kind == CoordinatorKind::kSqlite;
+  config.history_path =
+      section.text("path", file ? config.coordination.path + ".history" : "cleave.history");
+  if (config.history_path.empty()) section.fail("path", "want a file name");
+  section.finish();
+}
+
 void read_rest(Section& root, Config& config) {
   config.workers = static_cast<std::uint32_t>(
       root.number("workers", {.fallback = 1, .min = 1, .max = kWorkersMax}));
-  Section coordination = root.section("coordination");
-  coordination.choice("kind", {"sqlite"}, 0);
-  config.coordination.path = coordination.text("path", config.coordination.path);
-  if (config.coordination.path.empty()) coordination.fail("path", "want a file name");
-  coordination.finish();
+  read_coordination(root, config);
+  read_history(root, config);
   Section balance = root.section("balance");
   const std::vector<ring::Mode> modes = {ring::Mode::kObserve, ring::Mode::kApprove,
                                          ring::Mode::kAuto};

@@ -28,10 +28,11 @@ struct ListenerConfig {
   std::string password;  // empty: clients need none
 };
 
-// The HTTP interface.
+// The HTTP interface, for people and for the other routers.
 struct AdminConfig {
   net::Address address{.host = "127.0.0.1", .port = 7380};
-  std::string token;  // empty: none needed
+  std::string token;      // empty: none needed; the same on every router of a pool
+  std::string advertise;  // "host:port" that other routers are told; empty: `address`
 };
 
 // Whether a miss is a loss.
@@ -46,9 +47,20 @@ struct PoolConfig {
   backend::Credentials credentials;  // how we log in at the servers
 };
 
+// What keeps the ring document: a file for routers of one machine, or a service for a fleet.
+enum class CoordinatorKind : std::uint8_t { kSqlite, kEtcd, kZookeeper };
+
 // Where the ring document lives.
 struct CoordinationConfig {
-  std::string path = "cleave.db";  // SQLite file, relative to the working directory
+  CoordinatorKind kind = CoordinatorKind::kSqlite;
+  std::string path = "cleave.db";      // SQLite's file, relative to the working directory
+  std::vector<std::string> endpoints;  // etcd: URLs; ZooKeeper: "host:port"
+  std::string prefix;                  // of our keys there
+  std::string user;                    // empty: no log-in
+  std::string password;
+  std::string ca_file;  // etcd over https: PEM; empty: the system's authorities
+  std::string certificate_file;
+  std::string key_file;
 };
 
 // All of it.
@@ -58,6 +70,7 @@ struct Config {
   std::uint32_t workers = 1;
   PoolConfig pool;  // of this version exactly one
   CoordinationConfig coordination;
+  std::string history_path;  // SQLite file of past heat and decisions; of this router alone
   ring::Mode mode = ring::Mode::kAuto;
   Limits limits;
 };

@@ -47,11 +47,30 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->pool.nodes[0].members[0].rack, "r1");
   ASSERT_EQ(config->pool.nodes[1].members.size(), 2U);
   EXPECT_EQ(config->pool.nodes[1].members[1].address, "localhost:7003");
+  EXPECT_EQ(config->admin.advertise, "router1.example:7380");
+  EXPECT_EQ(config->coordination.kind, CoordinatorKind::kSqlite);
   EXPECT_EQ(config->coordination.path, "data/cleave.db");
+  EXPECT_EQ(config->history_path, "data/history.db");
   EXPECT_EQ(config->mode, ring::Mode::kApprove);
   EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
   EXPECT_EQ(config->limits.clients_max, 20U);
   EXPECT_EQ(config->limits.copy_bytes_per_second, 0U);
+}
+
+TEST(Config, ReadsACoordinationService) {
+  const Result<Config> etcd = load_config(CLEAVE_TESTDATA "/etcd.yaml");
+  ASSERT_TRUE(etcd) << etcd.error().message;
+  const CoordinationConfig& coordination = etcd->coordination;
+  EXPECT_EQ(coordination.kind, CoordinatorKind::kEtcd);
+  EXPECT_EQ(coordination.endpoints,
+            (std::vector<std::string>{"https://10.0.0.1:2379", "https://10.0.0.2:2379"}));
+  EXPECT_EQ(coordination.prefix, "/fleet/main");
+  EXPECT_EQ(coordination.user, "cleave");
+  EXPECT_EQ(coordination.password, "s3cret");
+  EXPECT_EQ(coordination.ca_file, "ca.pem");
+  EXPECT_EQ(coordination.certificate_file, "client.pem");
+  EXPECT_EQ(coordination.key_file, "client.key");
+  EXPECT_EQ(etcd->history_path, "cleave.history");
 }
 
 TEST(Config, FillsInWhatIsLeftOut) {
@@ -59,6 +78,8 @@ TEST(Config, FillsInWhatIsLeftOut) {
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->listeners[0].pool, "main");
   EXPECT_EQ(config->admin.address, (net::Address{.host = "127.0.0.1", .port = 7380}));
+  EXPECT_EQ(config->coordination.path, "cleave.db");
+  EXPECT_EQ(config->history_path, "cleave.db.history");
   EXPECT_EQ(config->pool.kind, PoolKind::kStore);
   EXPECT_EQ(config->pool.scheme, "vnode");
   EXPECT_EQ(config->pool.nodes[0].weight, 1U);
@@ -93,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadCase{"UnknownKey", "workers: 1", "worker: 1",
                 "f.yaml:3:1: worker: unknown key; known here: insecure, pools, listeners, admin, "
-                "limits, workers, coordination, balance"},
+                "limits, workers, coordination, history, balance"},
         BadCase{"UnknownKeyDeepInside", "{name: a,", "{name: a, wieght: 2,",
                 "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, weight, "
                 "members"},
@@ -101,6 +122,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:4:1: workers: this key is there twice"},
         BadCase{"DuplicateKeyInFlow", "{name: a,", "{name: a, name: c,",
                 "f.yaml:7:19: pools[0].nodes[0].name: this key is there twice"},
+        BadCase{"NoEndpoint", "workers: 1", "workers: 1\ncoordination: {kind: etcd}",
+                "f.yaml:4:15: coordination.endpoints: want at least one: [http://10.0.0.1:2379]"},
+        BadCase{"EndpointsAreNoList", "workers: 1",
+                "workers: 1\ncoordination: {kind: zookeeper, endpoints: 10.0.0.1}",
+                "f.yaml:4:44: coordination.endpoints: want a list, got "},
+        BadCase{"SqliteHasNoPrefix", "workers: 1", "workers: 1\ncoordination: {prefix: /x}",
+                "f.yaml:4:16: coordination.prefix: unknown key; known here: kind, path"},
+        BadCase{"PrefixIsNoPath", "workers: 1",
+                "workers: 1\ncoordination: {kind: zookeeper, endpoints: [a], prefix: x}",
+                "f.yaml:4:60: coordination.prefix: want a path like /cleave/main"},
+        BadCase{"CertificateWithoutKey", "workers: 1",
+                "workers: 1\ncoordination: {kind: etcd, endpoints: [a], certificate_file: x}",
+                "f.yaml:4:15: coordination.key_file: a certificate and its key are given together"},
         BadCase{"Octal", "workers: 1", "workers: 0777",
                 "f.yaml:3:10: workers: '0777' could be read as octal; write the number without "
                 "leading zeros"},

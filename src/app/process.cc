@@ -8,12 +8,13 @@
 
 #include "admin/api.h"
 #include "admin/render.h"
-#include "admin/serve.h"
+#include "app/coordinator.h"
 #include "app/entropy.h"
 #include "control/controller.h"
-#include "coord/sqlite/sqlite_register.h"
 #include "history/store.h"
 #include "net/asio_loop.h"
+#include "peer/http_directory.h"
+#include "peer/http_service.h"
 
 namespace cleave::app {
 namespace {
@@ -43,16 +44,13 @@ ring::Creation creation_of(const Config& config) {
 
 // Everything is made before the threads start and destroyed after they ended; in between, each
 // object is used on its own loop only.
-class RouterProcess::Impl final : public peer::Directory, public admin::RouterFacts {
+class RouterProcess::Impl final : public admin::RouterFacts {
  public:
   explicit Impl(Options options) : options_(std::move(options)) {}
   ~Impl() override { stop(); }
 
   Result<void> start();
 
-  peer::RouterPeer* find(const SessionId& session) override {
-    return session == session_ ? router_.get() : nullptr;
-  }
   bool serving() const override { return !router_->addresses().empty(); }
   std::vector<proxy::NodeHealth> health() const override { return router_->health(); }
   void stats(std::function<void(proxy::RouterStats)> done) override {
@@ -82,6 +80,8 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
 
  private:
   void make_loops();
+  Result<void> listen();
+  void answer(const net::HttpRequest& request, const net::HttpServer::Reply& reply);
   void make_controller();
   void make_router();
   void publish(ring::RingSnapshot view);
@@ -99,8 +99,10 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
   std::unique_ptr<coord::Register> store_;
   SystemClock clock_;
   std::unique_ptr<history::Store> history_;
+  std::unique_ptr<peer::HttpDirectory> directory_;
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<proxy::Router> router_;
+  std::unique_ptr<peer::HttpService> peer_service_;
   std::unique_ptr<admin::Api> api_;
   std::unique_ptr<net::HttpServer> http_;
   std::vector<std::thread> threads_;
@@ -114,23 +116,24 @@ class RouterProcess::Impl final : public peer::Directory, public admin::RouterFa
 
 Result<void> RouterProcess::Impl::start() {
   make_loops();
-  Result<std::unique_ptr<coord::Register>> store = coord::open_sqlite_register(
-      *control_, {.path = options_.config.coordination.path, .pool = options_.config.pool.name});
+  Result<std::unique_ptr<coord::Register>> store =
+      open_coordinator(*control_, options_.config.coordination, options_.config.pool.name);
   if (!store) return std::unexpected(store.error());
   store_ = std::move(*store);
+  if (const Result<void> listening = listen(); !listening) return listening;
   make_history();
+  directory_ = std::make_unique<peer::HttpDirectory>(peer::HttpDirectory::Options{
+      .loop = *control_, .session = session_, .token = options_.config.admin.token});
   make_controller();
   make_router();
+  directory_->set_own(*router_);
+  peer_service_ = std::make_unique<peer::HttpService>(session_, *router_);
   api_ = std::make_unique<admin::Api>(
       admin::Api::Options{.order_taker = *controller_,
                           .router = *this,
                           .token = options_.config.admin.token,
                           .wall_now = [this] { return control_->wall_now(); },
                           .history = history_.get()});
-  Result<std::unique_ptr<net::HttpServer>> http =
-      admin::serve(*control_, options_.config.admin.address, *api_);
-  if (!http) return std::unexpected(http.error());
-  http_ = std::move(*http);
   control_->post([this] {
     controller_->start();
     remember_heat();
@@ -138,6 +141,27 @@ Result<void> RouterProcess::Impl::start() {
   threads_.emplace_back([this] { control_->run(); });
   for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
   return {};
+}
+
+// People and the other routers use one door. Nothing is answered before the loops run.
+Result<void> RouterProcess::Impl::listen() {
+  Result<std::unique_ptr<net::HttpServer>> http = net::HttpServer::listen(
+      *control_, options_.config.admin.address,
+      [this](const net::HttpRequest& request, const net::HttpServer::Reply& reply) {
+        answer(request, reply);
+      });
+  if (!http) return std::unexpected(http.error());
+  http_ = std::move(*http);
+  return {};
+}
+
+void RouterProcess::Impl::answer(const net::HttpRequest& request,
+                                 const net::HttpServer::Reply& reply) {
+  if (!peer::HttpService::takes(request)) return api_->handle(request, reply);
+  if (!api_->allows(request)) return reply(admin::Api::not_allowed());
+  // Before the first view there is nothing that could be asked of the router.
+  if (!routing_) return reply({.status = 503});
+  peer_service_->handle(request, reply);
 }
 
 void RouterProcess::Impl::make_loops() {
@@ -151,8 +175,10 @@ void RouterProcess::Impl::make_controller() {
   controller_ = std::make_unique<control::Controller>(control::Controller::Options{
       .loop = *control_,
       .store = *store_,
-      .directory = *this,
+      .directory = *directory_,
       .session = session_,
+      .peer_address = options_.config.admin.advertise.empty() ? net::to_string(http_->address())
+                                                              : options_.config.admin.advertise,
       .creation = creation_of(options_.config),
       .credentials = options_.config.pool.credentials,
       .limits = options_.config.limits,
@@ -169,10 +195,10 @@ void RouterProcess::Impl::make_controller() {
           }});
 }
 
-// Beside the document's file. Without it the router serves all the same.
+// Without it the router serves all the same.
 void RouterProcess::Impl::make_history() {
   history_ = std::make_unique<history::Store>(history::Store::Options{
-      .path = options_.config.coordination.path + ".history",
+      .path = options_.config.history_path,
       .clock = clock_,
       .post = [this](std::function<void()> callback) { control_->post(std::move(callback)); },
       .trouble = [this](const Error& why) { options_.log("history: " + why.message); }});
@@ -206,6 +232,7 @@ void RouterProcess::Impl::make_router() {
 void RouterProcess::Impl::publish(ring::RingSnapshot view) {
   const bool first = view_ == nullptr;
   view_ = std::move(view);
+  directory_->follow(view_->document());
   if (routing_) return router_->set_view(view_);
   if (!first) return;
   const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
@@ -260,8 +287,10 @@ void RouterProcess::Impl::stop() {
   }
   http_.reset();
   api_.reset();
+  peer_service_.reset();
   router_.reset();
   controller_.reset();
+  directory_.reset();
   history_.reset();
   store_.reset();
 }

@@ -85,6 +85,24 @@ std::string Section::text(const std::string& key, const std::optional<std::strin
   return node->Scalar();
 }
 
+std::vector<std::string> Section::texts(const std::string& key) {
+  std::vector<std::string> values;
+  const YAML::Node* node = ask(key);
+  if (node == nullptr) return values;
+  if (!node->IsSequence()) {
+    fail(key, "want a list, got " + describe(*node));
+    return values;
+  }
+  for (const YAML::Node& element : *node) {
+    if (!element.IsScalar()) {
+      fail(key, "want a list of texts, got " + describe(element));
+      return values;
+    }
+    values.push_back(element.Scalar());
+  }
+  return values;
+}
+
 bool Section::boolean(const std::string& key, bool fallback) {
   const YAML::Node* node = ask_scalar(key, "");
   if (node == nullptr) return fallback;

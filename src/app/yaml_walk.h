@@ -58,6 +58,8 @@ class Section {
   // Each asks for one key. Absent: the fallback, or an error where there is none.
   std::uint64_t number(const std::string& key, const NumberRule& rule);
   std::string text(const std::string& key, const std::optional<std::string>& fallback = {});
+  // A list of texts. Absent: empty.
+  std::vector<std::string> texts(const std::string& key);
   bool boolean(const std::string& key, bool fallback);
   net::Address address(const std::string& key, const std::optional<net::Address>& fallback = {});
   // The position of the value in `allowed`.
