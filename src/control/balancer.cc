@@ -14,6 +14,7 @@ namespace cleave::control {
 namespace {
 
 constexpr seconds kGather{1};
+constexpr std::uint64_t kGathersToPrice = 10;  // 10 s of calls make a price
 constexpr seconds kGainAfter{60};
 constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 // What an empty redis-server uses; the rest is divided among its keys.
@@ -63,6 +64,9 @@ void Balancer::see(const ring::RingSnapshot& view) {
     for (const SessionId& router : view_->document().routers) {
       if (!ring::has_router(view->document(), router)) ledger_.forget(router);
     }
+    for (const ring::Node& node : view_->document().nodes) {
+      if (ring::find_node(view->document(), node.id) == nullptr) costs_.forget(node.id);
+    }
   }
   view_ = view;
   ledger_.set_view(view);
@@ -76,15 +80,24 @@ void Balancer::gather() {
   // enough.
   if (options_.board.fencing()) return;
   if (++ticks_ % 2 == 0) tick();
+  if (ticks_ % kGathersToPrice == 0) price_commands();
   for (const SessionId& session : view_->document().routers) {
     peer::RouterPeer* router = options_.directory.find(session);
     if (router == nullptr) continue;
-    router->take_heat(guarded(alive_, [this, session](Result<std::vector<heat::Report>> reports) {
-      if (!reports) return;
-      for (const heat::Report& report : *reports)
-        (void)ledger_.fold(session, report, options_.loop.now());
-    }));
+    router->take_heat(costs_.prices(),
+                      guarded(alive_, [this, session](Result<std::vector<heat::Report>> reports) {
+                        if (!reports) return;
+                        for (const heat::Report& report : *reports)
+                          (void)ledger_.fold(session, report, options_.loop.now());
+                      }));
   }
+}
+
+// By the counters of the last poll: when within its second they were read does not matter here.
+void Balancer::price_commands() {
+  for (const ring::Node& node : view_->document().nodes)
+    costs_.note(node.id, options_.links.command_stats(node.id));
+  costs_.settle();
 }
 
 void Balancer::tick() {

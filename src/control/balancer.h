@@ -1,6 +1,7 @@
 // Balancer: heat in, plans out, moves begun. The loop around balance::plan, which decides.
 //
 //   each second   take_heat of every router of the document -> heat::Ledger
+//   each 10 s     the servers' own counters -> CostBook -> prices, told with each take_heat
 //   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
 //                 auto     begin its moves and merges
 //                 approve  keep them until a person says yes
@@ -19,6 +20,7 @@
 
 #include "balance/input.h"
 #include "balance/plan.h"
+#include "control/cost_book.h"
 #include "control/document_writer.h"
 #include "control/move_board.h"
 #include "control/node_links.h"
@@ -63,6 +65,7 @@ class Balancer {
   };
 
   void gather();
+  void price_commands();
   void tick();
   void make_plan();
   std::vector<balance::NodeFacts> node_facts() const;
@@ -75,6 +78,7 @@ class Balancer {
   Options options_;
   ring::RingSnapshot view_;
   heat::Ledger ledger_;
+  CostBook costs_;
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;
