@@ -42,14 +42,22 @@ NodeLinks::NodeLinks(Options options)
     : options_(std::move(options)),
       gate_(std::make_shared<TermGate>(options_.loop, options_.writer, options_.leader,
                                        options_.mutations)),
-      rng_(options_.seed) {}
+      rng_(options_.seed),
+      latencies_({.loop = options_.loop,
+                  .credentials = options_.credentials,
+                  .session = gate_->session(),
+                  .limits = options_.limits,
+                  .seed = rng_.next()}) {}
 
 NodeLinks::~NodeLinks() = default;
 
 void NodeLinks::follow(const SharedDocument& document) {
   document_ = document;
-  std::erase_if(
-      links_, [&](const auto& link) { return ring::find_node(*document, link.first) == nullptr; });
+  std::erase_if(links_, [&](const auto& link) {
+    const bool left = ring::find_node(*document, link.first) == nullptr;
+    if (left) latencies_.forget(link.first);
+    return left;
+  });
   for (const ring::Node& node : document->nodes) {
     const std::string& address = node.members.front().address;
     Link& link = links_[node.id];
@@ -58,6 +66,7 @@ void NodeLinks::follow(const SharedDocument& document) {
     CHECK(parsed.has_value());  // a document is validated when it is read
     link.address = address;
     link.facts.node = node.id;
+    latencies_.follow(node.id, *parsed);
     // A sweep under way may hold the store longer than the term lasts: the gate goes last.
     auto store = std::make_unique<backend::RedisStore>(
         options_.loop, *gate_, Rng{rng_.next()},

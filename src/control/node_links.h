@@ -19,6 +19,7 @@
 #include "base/rng.h"
 #include "control/command_kinds.h"
 #include "control/document_writer.h"
+#include "control/latency_watch.h"
 #include "control/operator.h"
 #include "net/loop.h"
 #include "ring/document.h"
@@ -64,6 +65,8 @@ class NodeLinks {
   const NodeFacts* facts(NodeId node) const;
   // nullptr: none yet, or it did not answer the last poll.
   const ServerCounters* counters(NodeId node) const;
+  // How long each server takes to answer.
+  LatencyWatch& latencies() { return latencies_; }
   // By one server's command table; nullptr until it was asked.
   const CommandKinds* command_kinds() const { return kinds_ ? &*kinds_ : nullptr; }
   // Writes the pool's marker where there is none. Errors: the first server's.
@@ -87,6 +90,7 @@ class NodeLinks {
   std::shared_ptr<TermGate> gate_;  // held by each store too, whose connection asks it
   Rng rng_;
   SharedDocument document_;
+  LatencyWatch latencies_;
   std::map<NodeId, Link> links_;
   std::optional<CommandKinds> kinds_;
   bool learning_ = false;
