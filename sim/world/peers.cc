@@ -79,10 +79,10 @@ void PeerLink::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck
       std::move(done));
 }
 
-void PeerLink::take_heat(Done<std::vector<heat::Report>> done) {
+void PeerLink::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
   call<std::vector<heat::Report>>(
-      [](peer::RouterPeer& router, Done<std::vector<heat::Report>> answer) {
-        router.take_heat(std::move(answer));
+      [prices](peer::RouterPeer& router, Done<std::vector<heat::Report>> answer) {
+        router.take_heat(prices, std::move(answer));
       },
       std::move(done));
 }

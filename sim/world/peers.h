@@ -57,7 +57,7 @@ class PeerLink final : public peer::RouterPeer {
   void take(MoveId move, Epoch phase_epoch, std::uint64_t number,
             Done<peer::DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
-  void take_heat(Done<std::vector<heat::Report>> done) override;
+  void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
 
  private:
   template <class T>

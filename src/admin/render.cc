@@ -69,6 +69,9 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
   json["marked"] = facts->marked;
   json["run_id"] = facts->incarnation.run_id;
   json["version"] = facts->version;
+  json["unattributed_requests"] = facts->unattributed_requests;
+  json["unattributed_writes"] = facts->unattributed_writes;
+  json["foreign_writes"] = facts->foreign_writes;
 }
 
 // How hot the node is; left out where this router has no picture.

@@ -25,6 +25,15 @@ void print_nodes(const Json& nodes) {
   std::cout << table.text();
 }
 
+void print_foreign_writes(const Json& nodes) {
+  for (const Json& node : nodes) {
+    if (!node.value("foreign_writes", false)) continue;
+    std::cout << "node " << node.value("name", "") << ": about "
+              << grouped(node.value("unattributed_writes", std::uint64_t{0}))
+              << " writes/s reach it past the routers; no planned move touches it\n";
+  }
+}
+
 void print_moves(const Json& moves) {
   for (const Json& move : moves) {
     std::cout << "move " << move["id"] << ": " << move.value("source", "") << " -> "
@@ -45,6 +54,7 @@ void print_status(const Json& status) {
             << status.value("mode", "") << (status.value("frozen", false) ? ", frozen" : "") << ", "
             << status["cuts"] << " cuts, coordinator " << status.value("coordinator", "") << "\n\n";
   print_nodes(status["nodes"]);
+  print_foreign_writes(status["nodes"]);
   print_moves(status["moves"]);
 }
 

@@ -14,6 +14,8 @@ namespace cleave::control {
 namespace {
 
 constexpr seconds kGather{1};
+// How many gathers make an interval of the servers' counters: 10 s.
+constexpr std::uint64_t kGathersAnInterval = 10;
 constexpr seconds kGainAfter{60};
 constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 // What an empty redis-server uses; the rest is divided among its keys.
@@ -63,6 +65,11 @@ void Balancer::see(const ring::RingSnapshot& view) {
     for (const SessionId& session : ring::sessions_of(view_->document())) {
       if (!ring::has_router(view->document(), session)) ledger_.forget(session);
     }
+    for (const ring::Node& node : view_->document().nodes) {
+      if (ring::find_node(view->document(), node.id) != nullptr) continue;
+      costs_.forget(node.id);
+      attribution_.forget(node.id);
+    }
   }
   view_ = view;
   ledger_.set_view(view);
@@ -76,16 +83,95 @@ void Balancer::gather() {
   // enough.
   if (options_.board.fencing()) return;
   if (++ticks_ % 2 == 0) tick();
-  for (const SessionId& session : ring::sessions_of(view_->document())) {
+  judge_interval();
+  ask_routers();
+  if (ticks_ % kGathersAnInterval == 0) read_servers();
+}
+
+void Balancer::ask_routers() {
+  const std::vector<SessionId> sessions = ring::sessions_of(view_->document());
+  attribution_.set_routers(sessions);
+  const std::uint64_t interval = attribution_.interval();
+  for (const SessionId& session : sessions) {
     peer::RouterPeer* router = options_.directory.find(session);
-    if (router == nullptr) continue;
-    router->take_heat(guarded(alive_, [this, session](Result<std::vector<heat::Report>> reports) {
-      if (!reports) return;
-      for (const heat::Report& report : *reports)
-        (void)ledger_.fold(session, report, options_.loop.now());
-    }));
+    if (router == nullptr) {
+      attribution_.missing(interval);
+      continue;
+    }
+    attribution_.asked();
+    router->take_heat(
+        costs_.prices(),
+        guarded(alive_, [this, session, interval](Result<std::vector<heat::Report>> reports) {
+          if (!reports) return attribution_.missing(interval);
+          attribution_.count(interval, session, *reports, options_.loop.now());
+          for (const heat::Report& report : *reports)
+            (void)ledger_.fold(session, report, options_.loop.now());
+        }));
   }
 }
+
+// ---- the servers' own counters ------------------------------------------------------------------
+
+// Both sides are asked at the same moment, so that they count the same requests.
+void Balancer::read_servers() {
+  attribution_.cut(options_.loop.now());
+  options_.links.poll(guarded(alive_, [this] {
+    price_commands();
+    for (const ring::Node& node : view_->document().nodes) {
+      const ServerCounters* const counters = options_.links.counters(node.id);
+      if (counters == nullptr) continue;
+      attribution_.close(node.id, {.incarnation = counters->incarnation,
+                                   .command_stats = counters->command_stats,
+                                   .asked = counters->asked,
+                                   .seen = counters->seen});
+    }
+  }));
+}
+
+void Balancer::price_commands() {
+  for (const ring::Node& node : view_->document().nodes) {
+    const ServerCounters* const counters = options_.links.counters(node.id);
+    if (counters != nullptr) costs_.note(node.id, counters->command_stats);
+  }
+  costs_.settle();
+}
+
+// With the gather behind the cut: what has not been answered by now is missing.
+void Balancer::judge_interval() {
+  for (const MoveStatus& move : options_.board.status()) {
+    attribution_.moved(move.move.source);
+    attribution_.moved(move.move.destination);
+  }
+  for (const ring::Move& move : view_->document().moves) {
+    attribution_.moved(move.source);
+    attribution_.moved(move.destination);
+  }
+  const CommandKinds* const kinds = options_.links.command_kinds();
+  if (kinds == nullptr) return;
+  for (const NodeId node : attribution_.judge(*kinds, options_.loop.now())) {
+    const ring::Node* const known = ring::find_node(view_->document(), node);
+    if (known == nullptr) continue;
+    options_.decided(
+        {.at = options_.loop.wall_now(),
+         .kind = "advice",
+         .subject = "node " + known->name,
+         .reason = "about " + std::to_string(attribution_.unattributed(node).writes) +
+                   " writes a second reach it past the routers: no planned move touches it while " +
+                   "that goes on, because a move would lose such writes; let those clients use " +
+                   "the router",
+         .predicted = "",
+         .real = ""});
+  }
+}
+
+void Balancer::attribute(NodeFacts& facts) const {
+  const Unattributed seen = attribution_.unattributed(facts.node);
+  facts.unattributed_requests = seen.requests;
+  facts.unattributed_writes = seen.writes;
+  facts.foreign_writes = attribution_.foreign_writes(facts.node, options_.loop.now());
+}
+
+// ---- plans --------------------------------------------------------------------------------------
 
 void Balancer::tick() {
   ledger_.tick(options_.loop.now());
@@ -126,6 +212,7 @@ std::vector<balance::NodeFacts> Balancer::node_facts() const {
     if (seen.keys > 0 && seen.memory_bytes > kEmptyServerBytes)
       facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / seen.keys;
     facts.healthy = seen.reachable;
+    facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now());
     if (seen.reachable && !seen.marked)
       facts.vetoes.emplace_back("its server does not carry this pool's marker");
     if (seen.reachable && lives[seen.incarnation.run_id] > 1)
@@ -192,6 +279,9 @@ void Balancer::merge(const ring::TokenRange& range) {
 }
 
 void Balancer::move_ended(const MoveRecord& record) {
+  // It may have come and gone between two looks at the board.
+  attribution_.moved(record.move.source);
+  attribution_.moved(record.move.destination);
   const auto found = std::ranges::find_if(
       underway_, [&](const Underway& other) { return same_move(other.planned, record.move); });
   balance::PastMove past{.ranges = record.move.ranges,

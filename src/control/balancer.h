@@ -1,6 +1,8 @@
 // Balancer: heat in, plans out, moves begun. The loop around balance::plan, which decides.
 //
 //   each second   take_heat of every router of the document -> heat::Ledger
+//   each 10 s     the servers' own counters -> CostBook -> prices, told with each take_heat
+//                                           -> AttributionBook -> nodes that no move may touch
 //   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
 //                 auto     begin its moves and merges
 //                 approve  keep them until a person says yes
@@ -19,6 +21,8 @@
 
 #include "balance/input.h"
 #include "balance/plan.h"
+#include "control/attribution_book.h"
+#include "control/cost_book.h"
 #include "control/document_writer.h"
 #include "control/move_board.h"
 #include "control/node_links.h"
@@ -51,6 +55,9 @@ class Balancer {
   // nothing to approve.
   Result<std::uint64_t> approve();
 
+  // Fills in what is known of writes past the routers.
+  void attribute(NodeFacts& facts) const;
+
   // nullptr before the first tick.
   const std::shared_ptr<const heat::Picture>& picture() const { return picture_; }
   const std::shared_ptr<const balance::Plan>& plan() const { return plan_; }
@@ -63,6 +70,10 @@ class Balancer {
   };
 
   void gather();
+  void ask_routers();
+  void read_servers();
+  void judge_interval();
+  void price_commands();
   void tick();
   void make_plan();
   std::vector<balance::NodeFacts> node_facts() const;
@@ -75,6 +86,8 @@ class Balancer {
   Options options_;
   ring::RingSnapshot view_;
   heat::Ledger ledger_;
+  CostBook costs_;
+  AttributionBook attribution_;
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;

@@ -148,6 +148,7 @@ Status Controller::Impl::status() const {
   if (board != nullptr) status.moves = board->status();
   if (links != nullptr) status.nodes = links->facts();
   if (balancer != nullptr) {
+    for (NodeFacts& facts : status.nodes) balancer->attribute(facts);
     status.heat = balancer->picture();
     status.plan = balancer->plan();
   }

@@ -1,6 +1,7 @@
 #include "control/move_board.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "control/guarded.h"
@@ -9,6 +10,7 @@ namespace cleave::control {
 namespace {
 
 constexpr milliseconds kTick{100};
+constexpr std::uint64_t kTicksToPace = 10;  // once a second
 constexpr std::size_t kWaitingMax = 4'096;
 
 const ring::Move* move_of(const SharedDocument& document, MoveId id) {
@@ -47,7 +49,9 @@ MoveRecord record_of(const migrate::Migration& migration, UnixMillis ended) {
 }  // namespace
 
 MoveBoard::MoveBoard(Options options)
-    : options_(std::move(options)), throttle_(options_.limits.copy_bytes_per_second) {
+    : options_(std::move(options)),
+      pace_(options_.limits.copy_bytes_per_second),
+      throttle_(pace_.rate()) {
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
 }
 
@@ -60,7 +64,18 @@ void MoveBoard::see(const SharedDocument& document) {
 void MoveBoard::tick() {
   resume_strays();
   start_what_can();
+  if (++ticks_ % kTicksToPace == 0) pace_copies();
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+}
+
+void MoveBoard::pace_copies() {
+  std::set<NodeId> moving;
+  for (const auto& driver : drivers_) {
+    moving.insert(driver->migration().request().source);
+    moving.insert(driver->migration().request().destination);
+  }
+  pace_.step(options_.links.latencies().end_second(moving));
+  throttle_.set_rate(pace_.rate());
 }
 
 // Moves that the document shows and no driver has: after a take-over, or when the answer to a

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "control/copy_pace.h"
 #include "control/document_writer.h"
 #include "control/move_driver.h"
 #include "control/node_links.h"
@@ -67,6 +68,7 @@ class MoveBoard {
   };
 
   void tick();
+  void pace_copies();
   void start_what_can();
   bool node_free(NodeId source, NodeId destination) const;
   MoveDriver::Options driver_options(NodeId source, NodeId destination, Begun begun);
@@ -76,7 +78,9 @@ class MoveBoard {
   void go_around(const MoveDriver& driver);
 
   Options options_;
+  CopyPace pace_;
   Throttle throttle_;
+  std::uint64_t ticks_ = 0;
   SharedDocument document_;
   std::deque<Wanted> waiting_;
   std::vector<std::unique_ptr<MoveDriver>> drivers_;

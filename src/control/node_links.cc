@@ -42,14 +42,22 @@ NodeLinks::NodeLinks(Options options)
     : options_(std::move(options)),
       gate_(std::make_shared<TermGate>(options_.loop, options_.writer, options_.leader,
                                        options_.mutations)),
-      rng_(options_.seed) {}
+      rng_(options_.seed),
+      latencies_({.loop = options_.loop,
+                  .credentials = options_.credentials,
+                  .session = gate_->session(),
+                  .limits = options_.limits,
+                  .seed = rng_.next()}) {}
 
 NodeLinks::~NodeLinks() = default;
 
 void NodeLinks::follow(const SharedDocument& document) {
   document_ = document;
-  std::erase_if(
-      links_, [&](const auto& link) { return ring::find_node(*document, link.first) == nullptr; });
+  std::erase_if(links_, [&](const auto& link) {
+    const bool left = ring::find_node(*document, link.first) == nullptr;
+    if (left) latencies_.forget(link.first);
+    return left;
+  });
   for (const ring::Node& node : document->nodes) {
     const std::string& address = node.members.front().address;
     Link& link = links_[node.id];
@@ -58,6 +66,7 @@ void NodeLinks::follow(const SharedDocument& document) {
     CHECK(parsed.has_value());  // a document is validated when it is read
     link.address = address;
     link.facts.node = node.id;
+    latencies_.follow(node.id, *parsed);
     // A sweep under way may hold the store longer than the term lasts: the gate goes last.
     auto store = std::make_unique<backend::RedisStore>(
         options_.loop, *gate_, Rng{rng_.next()},
@@ -84,8 +93,9 @@ void NodeLinks::poll(std::function<void()> done) {
   polls_open_ = 1;  // held until all are asked, so that it cannot end in between
   for (const auto& [node, link] : links_) {
     ++polls_open_;
-    link.store->facts(guarded(alive_, [this, node = node](Result<backend::StoreFacts> facts) {
-      take_facts(node, std::move(facts));
+    link.store->facts(guarded(alive_, [this, node = node, asked = options_.loop.now()](
+                                          Result<backend::StoreFacts> facts) {
+      take_facts(node, asked, std::move(facts));
       poll_answered();
     }));
   }
@@ -97,13 +107,14 @@ void NodeLinks::poll_answered() {
   for (const auto& done : std::exchange(pollers_, {})) done();
 }
 
-void NodeLinks::take_facts(NodeId node, Result<backend::StoreFacts> facts) {
+void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFacts> facts) {
   const auto found = links_.find(node);
   if (found == links_.end()) return;
   Link& link = found->second;
   if (!facts) {
     link.facts.reachable = false;
     link.facts.error = facts.error().message;
+    link.counters = {};
     return;
   }
   const backend::StoreIdentity& identity = facts->identity;
@@ -119,8 +130,26 @@ void NodeLinks::take_facts(NodeId node, Result<backend::StoreFacts> facts) {
                 .memory_bytes_max = facts->memory_bytes_max,
                 .commands = facts->commands,
                 .version = facts->version};
-  link.command_stats = std::move(facts->command_stats);
+  link.counters = {.incarnation = identity.incarnation,
+                   .command_stats = std::move(facts->command_stats),
+                   .asked = asked,
+                   .seen = options_.loop.now()};
+  if (!kinds_ && !learning_) learn_kinds(*link.store);
   mark_if_new(node, link);
+}
+
+// Once a term, and again with the next poll when it failed.
+void NodeLinks::learn_kinds(backend::RedisStore& store) {
+  learning_ = true;
+  backend::Commands commands;
+  commands.add({"COMMAND"});
+  store.run(commands, guarded(alive_, [this](Result<backend::Replies> replies) {
+              learning_ = false;
+              if (!replies) return;
+              const Result<route::CommandTable> table =
+                  route::CommandTable::parse(replies->front());
+              if (table) kinds_ = kinds_of(*table);
+            }));
 }
 
 // An empty server that `up` itself started may be marked without asking anybody.
@@ -168,9 +197,10 @@ const NodeFacts* NodeLinks::facts(NodeId node) const {
   return found == links_.end() ? nullptr : &found->second.facts;
 }
 
-std::string_view NodeLinks::command_stats(NodeId node) const {
+const ServerCounters* NodeLinks::counters(NodeId node) const {
   const auto found = links_.find(node);
-  return found == links_.end() ? std::string_view{} : found->second.command_stats;
+  const bool known = found != links_.end() && !found->second.counters.command_stats.empty();
+  return known ? &found->second.counters : nullptr;
 }
 
 }  // namespace cleave::control

@@ -10,18 +10,29 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/redis_store.h"
 #include "base/limits.h"
 #include "base/rng.h"
+#include "control/command_kinds.h"
 #include "control/document_writer.h"
+#include "control/latency_watch.h"
 #include "control/operator.h"
 #include "net/loop.h"
 #include "ring/document.h"
 
 namespace cleave::control {
+
+// A server's own counters, read some time between `asked` and `seen`.
+struct ServerCounters {
+  Incarnation incarnation;
+  std::string command_stats;  // INFO commandstats
+  Instant asked{0};
+  Instant seen{0};
+};
 
 class NodeLinks {
  public:
@@ -52,8 +63,12 @@ class NodeLinks {
   void poll(std::function<void()> done);
   std::vector<NodeFacts> facts() const;
   const NodeFacts* facts(NodeId node) const;
-  // The server's last INFO commandstats; empty: none yet.
-  std::string_view command_stats(NodeId node) const;
+  // nullptr: none yet, or it did not answer the last poll.
+  const ServerCounters* counters(NodeId node) const;
+  // How long each server takes to answer.
+  LatencyWatch& latencies() { return latencies_; }
+  // By one server's command table; nullptr until it was asked.
+  const CommandKinds* command_kinds() const { return kinds_ ? &*kinds_ : nullptr; }
   // Writes the pool's marker where there is none. Errors: the first server's.
   void mark(const std::vector<NodeId>& nodes, std::function<void(Result<void>)> done);
 
@@ -63,10 +78,11 @@ class NodeLinks {
     std::string address;
     std::shared_ptr<backend::RedisStore> store;
     NodeFacts facts;
-    std::string command_stats;
+    ServerCounters counters;
   };
 
-  void take_facts(NodeId node, Result<backend::StoreFacts> facts);
+  void take_facts(NodeId node, Instant asked, Result<backend::StoreFacts> facts);
+  void learn_kinds(backend::RedisStore& store);
   void mark_if_new(NodeId node, const Link& link);
   void poll_answered();
 
@@ -74,7 +90,10 @@ class NodeLinks {
   std::shared_ptr<TermGate> gate_;  // held by each store too, whose connection asks it
   Rng rng_;
   SharedDocument document_;
+  LatencyWatch latencies_;
   std::map<NodeId, Link> links_;
+  std::optional<CommandKinds> kinds_;
+  bool learning_ = false;
   std::size_t polls_open_ = 0;
   std::vector<std::function<void()>> pollers_;
   std::shared_ptr<void> alive_ = std::make_shared<int>();

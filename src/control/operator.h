@@ -70,6 +70,11 @@ struct NodeFacts {
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
   std::uint64_t commands = 0;          // total_commands_processed
   std::string version;
+  // What reached it past the routers, a second, in the last interval that could be judged.
+  std::uint64_t unattributed_requests = 0;
+  std::uint64_t unattributed_writes = 0;
+  // It was written to so lately that no planned move touches it.
+  bool foreign_writes = false;
 };
 
 // Everything that a person may want to know of one router.

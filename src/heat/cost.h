@@ -1,10 +1,10 @@
 // What one request costs its server: weight = a[command] + b x bytes, in nanoseconds of server
 // time.
 //
-// a comes from the servers' own `INFO commandstats`, refreshed by the leader and published to the
-// routers; until then every command counts the same. b is the price of a byte copied and sent.
-// Queue time and latency are never used: a slow node would look loaded by each request
-// (docs/ARCHITECTURE.md, "Heat").
+// a comes from the servers' own `INFO commandstats`, refreshed by the leader and told to the
+// routers with each question for heat; until then every command counts the same. b is the price of
+// a byte copied and sent. Queue time and latency are never used: a slow node would look loaded by
+// each request (docs/ARCHITECTURE.md, "Heat").
 //
 // Pure. Threads: values; share as const.
 #pragma once

@@ -68,8 +68,9 @@ void HttpPeer::await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done
       reading(read_fenced, std::move(done)));
 }
 
-void HttpPeer::take_heat(Done<std::vector<heat::Report>> done) {
-  ask(kTakeHeat, write_question({.to = options_.session}), reading(read_reports, std::move(done)));
+void HttpPeer::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
+  ask(kTakeHeat, write_question({.to = options_.session, .prices = prices}),
+      reading(read_reports, std::move(done)));
 }
 
 }  // namespace cleave::peer

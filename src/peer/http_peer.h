@@ -33,7 +33,7 @@ class HttpPeer final : public RouterPeer {
   void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) override;
   void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) override;
-  void take_heat(Done<std::vector<heat::Report>> done) override;
+  void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
 
  private:
   void ask(std::string_view name, std::string question,

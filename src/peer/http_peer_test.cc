@@ -28,8 +28,8 @@ class RecordingPeer final : public RouterPeer {
     note("await_fenced", move, phase_epoch);
     waiting = std::move(done);
   }
-  void take_heat(Done<std::vector<heat::Report>> done) override {
-    asked += "take_heat;";
+  void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override {
+    asked += "take_heat " + std::to_string(prices.at("get")) + ";";
     heat::Report report{.recorder = 5, .sequence = 6, .epoch = Epoch{7}, .covers = seconds{1}};
     report.samples = {{.token = Token{UINT64_MAX}, .weight_ns = 9}};
     done(std::vector{report});
@@ -87,10 +87,11 @@ TEST_F(HttpPeerTest, CarriesEveryQuestionAndAnswer) {
   ASSERT_TRUE(batch) << batch.error().message;
   EXPECT_EQ(batch->keys, (std::vector<std::string>{std::string("a\0b", 3), ""}));
   EXPECT_TRUE(batch->whole_range);
-  const auto reports = answer<std::vector<heat::Report>>([&](auto done) { other.take_heat(done); });
+  const auto reports =
+      answer<std::vector<heat::Report>>([&](auto done) { other.take_heat({{"get", 9}}, done); });
   ASSERT_TRUE(reports) << reports.error().message;
   EXPECT_EQ(reports->front().samples.front().token, Token{UINT64_MAX});
-  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;take_heat;");
+  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;take_heat 9;");
 }
 
 TEST_F(HttpPeerTest, AQuestionThatWaitsIsAnsweredWhenTheRouterIsDone) {

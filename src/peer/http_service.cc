@@ -56,7 +56,7 @@ void HttpService::handle(const net::HttpRequest& request, const net::HttpServer:
   } else if (name == kAwaitFenced) {
     router_.await_fenced(move, epoch, answering(reply, write_fenced));
   } else if (name == kTakeHeat) {
-    router_.take_heat(answering(reply, write_reports));
+    router_.take_heat(question->prices, answering(reply, write_reports));
   } else {
     reply(refusal({Code::kNotFound, "no question is named '" + std::string(name) + "'"}));
   }

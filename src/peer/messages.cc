@@ -218,13 +218,23 @@ Incarnations incarnations_of(Reader& reader, const Json& list) {
   return incarnations;
 }
 
+heat::CommandPrices prices_of(Reader& reader, const Json& map) {
+  heat::CommandPrices prices;
+  if (!map.is_object()) reader.note("prices: want a map");
+  for (const auto& [command, price] : map.items()) {
+    if (reader.result()) prices[command] = reader.small(price, "prices");
+  }
+  return prices;
+}
+
 }  // namespace
 
 std::string write_question(const Question& question) {
   return packed({{"to", question.to.value()},
                  {"move", question.move.value()},
                  {"phase_epoch", question.phase_epoch.value()},
-                 {"number", question.number}});
+                 {"number", question.number},
+                 {"prices", question.prices}});
 }
 
 Result<Question> read_question(std::string_view bytes) {
@@ -233,7 +243,8 @@ Result<Question> read_question(std::string_view bytes) {
   return finish(reader, Question{.to = SessionId{reader.text(reader.field(root, "to"), "to")},
                                  .move = MoveId{reader.number_of(root, "move")},
                                  .phase_epoch = Epoch{reader.number_of(root, "phase_epoch")},
-                                 .number = reader.number_of(root, "number")});
+                                 .number = reader.number_of(root, "number"),
+                                 .prices = prices_of(reader, reader.field(root, "prices"))});
 }
 
 std::string write_done() { return packed(Json::object()); }

@@ -16,6 +16,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "heat/cost.h"
 #include "heat/report.h"
 #include "peer/router_peer.h"
 
@@ -36,6 +37,7 @@ struct Question {
   MoveId move = {};  // 0, and what follows, where the question has none
   Epoch phase_epoch = {};
   std::uint64_t number = 0;
+  heat::CommandPrices prices = {};  // of take_heat
 
   friend bool operator==(const Question&, const Question&) = default;
 };

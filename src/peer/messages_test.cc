@@ -65,7 +65,8 @@ TEST(PeerMessages, RoundTrip) {
     const Question question{.to = SessionId{"s" + std::to_string(seed)},
                             .move = MoveId{random_number(rng)},
                             .phase_epoch = Epoch{random_number(rng)},
-                            .number = random_number(rng)};
+                            .number = random_number(rng),
+                            .prices = {{"get", 9'000}, {"zadd", UINT32_MAX}, {"set", 0}}};
     ASSERT_EQ(read_question(write_question(question)), question);
 
     const DirtyBatch batch = random_batch(rng);

@@ -20,6 +20,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "heat/cost.h"
 #include "heat/report.h"
 
 namespace cleave::peer {
@@ -55,8 +56,10 @@ class RouterPeer {
 
   virtual void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) = 0;
 
-  // What was counted since the last call; counters start again.
-  virtual void take_heat(Done<std::vector<heat::Report>> done) = 0;
+  // What was counted since the last call; counters start again, and from then on requests weigh
+  // what the servers' own counters say (`prices`; empty: nothing is known yet).
+  virtual void take_heat(const heat::CommandPrices& prices,
+                         Done<std::vector<heat::Report>> done) = 0;
 };
 
 // Sessions to peers. nullptr: nobody is known under that name (yet).

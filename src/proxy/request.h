@@ -23,6 +23,7 @@
 
 #include "backend/pipe.h"
 #include "base/ids.h"
+#include "heat/cost.h"
 #include "proxy/fan_out.h"
 #include "ring/view.h"
 
@@ -98,8 +99,9 @@ class Command final : public backend::ReplySink {
   std::vector<KeyRef> keys;
   std::vector<std::uint32_t> places;  // fan-out: of its keys among the request's
   std::uint64_t request_bytes = 0;
-  Epoch epoch;             // of the view that `index` belongs to
-  ring::RangeIndex index;  // of the first key
+  std::uint32_t command_ns = heat::kCommandNsDefault;  // what it costs its server, without bytes
+  Epoch epoch;                                         // of the view that `index` belongs to
+  ring::RangeIndex index;                              // of the first key
   Instant held_since{0};
 
   // The worker's list of unfinished commands.

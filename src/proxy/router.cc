@@ -7,6 +7,7 @@
 #include "backend/call.h"
 #include "backend/health.h"
 #include "base/check.h"
+#include "proxy/command_costs.h"
 #include "proxy/move_desk.h"
 #include "proxy/worker.h"
 
@@ -79,7 +80,7 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   std::vector<net::Address> addresses() const;
   std::vector<NodeHealth> health() const;
   void stats(std::function<void(RouterStats)> done);
-  void take_heat(Done<std::vector<heat::Report>> done);
+  void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done);
   MoveDesk& desk() { return desk_; }
 
   // An answer to a caller of the control loop, not within its own call.
@@ -111,6 +112,7 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   void take_health(NodeId node, const backend::Health& health);
   void learn_commands(NodeId node);
   void take_commands(Result<std::string> raw, const std::string& version);
+  void learn_prices(const heat::CommandPrices& prices);
   void learn_later();
   Result<void> listen();
   net::Loop& least_loaded();
@@ -122,6 +124,9 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   Rng rng_;
   std::shared_ptr<ProcessFacts> process_;
   std::vector<Shared> workers_;
+  std::shared_ptr<const ServerCommands> commands_;  // nullptr: not learnt yet
+  heat::CommandPrices prices_;                      // that `costs_` was made of
+  std::shared_ptr<const CommandCosts> costs_;
   std::vector<std::uint64_t> assigned_;  // clients given to each worker since the start
   MoveDesk desk_;
   ring::RingSnapshot view_;
@@ -157,8 +162,8 @@ void Router::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
 void Router::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
   impl_->desk().await_fenced(move, phase_epoch, impl_->deferred(std::move(done)));
 }
-void Router::take_heat(Done<std::vector<heat::Report>> done) {
-  impl_->take_heat(impl_->deferred(std::move(done)));
+void Router::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
+  impl_->take_heat(prices, impl_->deferred(std::move(done)));
 }
 
 // ---- workers ----------------------------------------------------------------------------------
@@ -344,7 +349,8 @@ void Router::Impl::take_commands(Result<std::string> raw, const std::string& ver
   if (!raw) return learn_later();
   const auto commands = ServerCommands::learn(std::move(*raw), version);
   if (!commands) return learn_later();
-  on_each_worker([known = *commands](Worker& worker) { worker.learn(known); });
+  commands_ = *commands;
+  on_each_worker([known = commands_](Worker& worker) { worker.learn(known); });
   const Result<void> listening = listen();
   std::exchange(ready_, nullptr)(listening);
 }
@@ -480,9 +486,18 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
       });
 }
 
-void Router::Impl::take_heat(Done<std::vector<heat::Report>> done) {
+// The names are looked up here, once for new prices; a worker finds a command's by its number.
+void Router::Impl::learn_prices(const heat::CommandPrices& prices) {
+  if (commands_ == nullptr || (costs_ != nullptr && prices == prices_)) return;
+  prices_ = prices;
+  costs_ = std::make_shared<const CommandCosts>(commands_->table(), prices_);
+}
+
+void Router::Impl::take_heat(const heat::CommandPrices& prices,
+                             Done<std::vector<heat::Report>> done) {
   using Reports = std::vector<heat::Report>;
-  ask_each_worker<Reports>([](Worker& worker) { return worker.take_heat(); },
+  learn_prices(prices);
+  ask_each_worker<Reports>([costs = costs_](Worker& worker) { return worker.take_heat(costs); },
                            [done = std::move(done)](std::vector<Reports> parts) {
                              Reports all;
                              for (Reports& part : parts) {

@@ -275,6 +275,39 @@ TEST(Router, CountsHeatOfTheViewsRanges) {
   EXPECT_GT(weight, 150U * 8'000U);
 }
 
+std::uint64_t weight_of(const std::vector<heat::Report>& reports) {
+  std::uint64_t weight = 0;
+  for (const heat::Report& report : reports) {
+    for (const heat::RangeSum& sum : report.sums) weight += sum.weight_ns;
+  }
+  return weight;
+}
+
+// From the question that told the prices on: what was counted by then had the old ones.
+TEST(Router, WeighsRequestsByTheServersPrices) {
+  World world;
+  RawClient client = world.client();
+  const heat::CommandPrices prices{{"get", 1'000'000}, {"object|freq", 1}};
+  client.ask({"GET", "k"});
+  EXPECT_LT(weight_of(world.heat(prices)), 10'000U);
+  client.ask({"GET", "k"});
+  const std::uint64_t priced = weight_of(world.heat());
+  EXPECT_GE(priced, 1'000'000U);
+  EXPECT_LT(priced, 1'001'000U);
+  client.ask({"GET", "k"});
+  EXPECT_LT(weight_of(world.heat()), 10'000U) << "no prices: the default";
+}
+
+TEST(Router, WeighsACommandWithoutAPriceByTheDefault) {
+  World world;
+  RawClient client = world.client();
+  world.heat({{"get", 1'000'000}});
+  client.ask({"SET", "k", "v"});
+  const std::uint64_t weight = weight_of(world.heat());
+  EXPECT_GE(weight, heat::kCommandNsDefault);
+  EXPECT_LT(weight, heat::kCommandNsDefault + 1'000);
+}
+
 TEST(Router, AnOlderViewIsPassedOver) {
   World world;
   const std::string key = world.key_of(0);

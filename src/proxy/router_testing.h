@@ -189,9 +189,9 @@ class World {
     return ask<peer::FencedAck>(
         [=](Router& router, auto done) { router.await_fenced(move, phase_epoch, done); });
   }
-  std::vector<heat::Report> heat() {
-    return *ask<std::vector<heat::Report>>([](Router& router, auto done) {
-              router.take_heat(done);
+  std::vector<heat::Report> heat(const heat::CommandPrices& prices = {}) {
+    return *ask<std::vector<heat::Report>>([&](Router& router, auto done) {
+              router.take_heat(prices, done);
             }).get();
   }
   RouterStats stats() {

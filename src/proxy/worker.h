@@ -24,6 +24,7 @@
 #include "heat/recorder.h"
 #include "net/loop.h"
 #include "proxy/client.h"
+#include "proxy/command_costs.h"
 #include "proxy/links.h"
 #include "proxy/local_commands.h"
 #include "proxy/moving.h"
@@ -71,7 +72,11 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   // Requires: a view and the command table.
   void add_client(std::unique_ptr<net::Stream> stream);
   peer::DirtyBatch take_dirty(MoveId move) { return moving_.take(move); }
-  std::vector<heat::Report> take_heat() { return recorder_.take(options_.loop.now()); }
+  // What was counted; from now on requests cost `costs` (nullptr: nothing is known of that yet).
+  std::vector<heat::Report> take_heat(std::shared_ptr<const CommandCosts> costs) {
+    if (costs != nullptr) costs_ = std::move(costs);
+    return recorder_.take(options_.loop.now());
+  }
   const std::string& last_shed() const { return last_shed_; }
   // Tells every client why, closes everything; nothing is sent any more.
   void stop(const Error& why);
@@ -145,6 +150,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   Links links_;
   Moving moving_;
   heat::Recorder recorder_;
+  std::shared_ptr<const CommandCosts> costs_;  // nullptr: every command costs the default
 
   Pool<Request> requests_;
   Pool<Command> commands_;

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "heat/cost.h"
 #include "proxy/worker.h"
 
 namespace cleave::proxy {
@@ -29,6 +28,7 @@ void Command::reset() {
   places.clear();
   if (places.capacity() > kKeptBytes / sizeof(std::uint32_t)) places.shrink_to_fit();
   request_bytes = 0;
+  command_ns = heat::kCommandNsDefault;
 }
 
 void Request::reset() {
@@ -157,6 +157,7 @@ bool Worker::retry(Command& command, const Error& why, backend::Outcome outcome)
   Command& again = *commands_.get(*this);
   again.request = std::exchange(command.request, nullptr);
   again.retried = true;
+  again.command_ns = command.command_ns;
   again.keys = command.keys;
   again.places = command.places;
   again.index = view_->find(again.keys.front().token);
@@ -171,7 +172,7 @@ void Worker::count_heat(const Command& command, std::size_t reply_bytes) {
   if (command.keys.empty()) return;
   const auto share = static_cast<std::uint32_t>(command.keys.size());
   const std::uint32_t weight =
-      heat::weight_ns(heat::kCommandNsDefault, command.request_bytes + reply_bytes) / share;
+      heat::weight_ns(command.command_ns, command.request_bytes + reply_bytes) / share;
   const heat::Access access = command.writes ? heat::Access::kWrite : heat::Access::kRead;
   const bool placed = command.epoch == view_->epoch() && share == 1;
   for (const KeyRef& key : command.keys) {

@@ -95,6 +95,8 @@ Command& Worker::new_command(Request& request) {
   Command& command = *commands_.get(*this);
   command.request = &request;
   command.writes = decision_.writes;
+  if (costs_ != nullptr && decision_.spec != nullptr)
+    command.command_ns = costs_->ns(*decision_.spec);
   return command;
 }
 

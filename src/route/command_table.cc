@@ -26,6 +26,10 @@ bool same_word(std::string_view left, std::string_view right) {
 
 CommandTable::CommandTable(std::vector<CommandSpec> commands) : commands_(std::move(commands)) {
   CHECK(commands_.size() < 0xFFFF);
+  for (CommandSpec& spec : commands_) {
+    spec.ordinal = ordinals_++;
+    for (CommandSpec& sub : spec.subcommands) sub.ordinal = ordinals_++;
+  }
   places_.resize(std::bit_ceil(std::max<std::size_t>(commands_.size(), 1) * 4));
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     std::size_t place = xxh3_64(commands_[i].name) & (places_.size() - 1);

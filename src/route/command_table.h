@@ -48,6 +48,9 @@ struct CommandSpec {
   std::vector<KeySpec> keys = {};
   Handling handling = {};
   std::vector<CommandSpec> subcommands = {};
+  // Its number among all commands and subcommands of its table, so that what is known of a command
+  // can be kept in a plain array.
+  std::uint32_t ordinal = 0;
 
   bool fits_arity(std::size_t args) const {
     return arity >= 0 ? std::cmp_equal(args, arity) : std::cmp_greater_equal(args, -arity);
@@ -65,12 +68,15 @@ class CommandTable {
   const CommandSpec* find(std::span<const std::string_view> args) const;
 
   std::size_t size() const { return commands_.size(); }
+  // Every CommandSpec::ordinal, of subcommands too, is below it.
+  std::uint32_t ordinals() const { return ordinals_; }
   std::span<const CommandSpec> commands() const { return commands_; }  // by name
 
  private:
   explicit CommandTable(std::vector<CommandSpec> commands);
 
   std::vector<CommandSpec> commands_;
+  std::uint32_t ordinals_ = 0;
   // Open addressing by the hash of the lower-case name: place -> index into commands_, plus one;
   // 0 is free. Sized to be at most a quarter full.
   std::vector<std::uint16_t> places_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -52,6 +53,21 @@ void expect_golden_keys(const CommandTable& table, bool subcommands) {
     }
   }
   EXPECT_GE(cases, 65U);
+}
+
+TEST(CommandTable, NumbersEachCommandAndSubcommandOnce) {
+  const CommandTable table = table_of(recorded_reply());
+  std::vector<bool> seen(table.ordinals());
+  const auto see = [&](const CommandSpec& spec) {
+    ASSERT_LT(spec.ordinal, seen.size());
+    EXPECT_FALSE(seen[spec.ordinal]) << spec.name;
+    seen[spec.ordinal] = true;
+  };
+  for (const CommandSpec& spec : table.commands()) {
+    see(spec);
+    for (const CommandSpec& sub : spec.subcommands) see(sub);
+  }
+  EXPECT_EQ(std::ranges::count(seen, true), table.ordinals());
 }
 
 TEST(CommandTable, FindsTheKeysThatTheServerFinds) {

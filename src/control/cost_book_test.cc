@@ -1,0 +1,109 @@
+#include "control/cost_book.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cleave::control {
+namespace {
+
+constexpr NodeId kA{1};
+constexpr NodeId kB{2};
+
+std::string stat(const std::string& name, std::uint64_t calls, std::uint64_t usec) {
+  return "cmdstat_" + name + ":calls=" + std::to_string(calls) + ",usec=" + std::to_string(usec) +
+         ",usec_per_call=0.00\r\n";
+}
+
+TEST(CostBook, KnowsNothingBeforeAnIntervalIsOver) {
+  CostBook book;
+  book.note(kA, stat("get", 1'000'000, 50'000'000));
+  book.settle();
+  EXPECT_TRUE(book.prices().empty());
+}
+
+TEST(CostBook, PricesWhatHappenedSince) {
+  CostBook book;
+  book.note(kA, stat("get", 1'000'000, 50'000'000));
+  book.settle();
+  book.note(kA, stat("get", 1'000'100, 50'000'300));
+  book.settle();
+  EXPECT_EQ(book.prices(), (heat::CommandPrices{{"get", heat::kRequestNs + 3'000}}));
+}
+
+TEST(CostBook, PricesTheNodesOfAPoolTogether) {
+  CostBook book;
+  for (const NodeId node : {kA, kB}) book.note(node, stat("get", 0, 0));
+  book.settle();
+  book.note(kA, stat("get", 10, 10));
+  book.note(kB, stat("get", 30, 150));  // neither alone has enough for luck to even out
+  book.settle();
+  EXPECT_EQ(book.prices().at("get"), heat::kRequestNs + 4'000);
+}
+
+TEST(CostBook, CountsFromZeroAfterARestart) {
+  CostBook book;
+  book.note(kA, stat("get", 1'000, 9'000));
+  book.settle();
+  book.note(kA, stat("get", 100, 200));
+  book.settle();
+  EXPECT_EQ(book.prices().at("get"), heat::kRequestNs + 2'000);
+}
+
+TEST(CostBook, FollowsTheServersButNotAtOnce) {
+  CostBook book;
+  book.note(kA, stat("get", 0, 0));
+  book.settle();
+  std::uint64_t calls = 0;
+  std::uint64_t usec = 0;
+  const auto interval = [&](std::uint64_t usec_per_call) {
+    calls += 1'000;
+    usec += 1'000 * usec_per_call;
+    book.note(kA, stat("get", calls, usec));
+    book.settle();
+    return book.prices().at("get") - heat::kRequestNs;
+  };
+  EXPECT_EQ(interval(1), 1'000U);
+  const std::uint32_t first = interval(10);
+  EXPECT_GT(first, 5'000U);
+  EXPECT_LT(first, 9'000U);
+  for (int i = 0; i < 6; ++i) interval(10);
+  EXPECT_GT(interval(10), 9'800U);
+}
+
+TEST(CostBook, KeepsThePriceOfASeldomCommand) {
+  CostBook book;
+  book.note(kA, stat("sort", 0, 0));
+  book.settle();
+  book.note(kA, stat("sort", 40, 40'000));
+  book.settle();
+  const heat::CommandPrices known = book.prices();
+  for (int i = 0; i < 20; ++i) book.settle();
+  EXPECT_EQ(book.prices(), known);
+  EXPECT_EQ(known.at("sort"), heat::kRequestNs + 1'000'000);
+}
+
+TEST(CostBook, PassesOverWhatItCannotRead) {
+  CostBook book;
+  book.note(kA, stat("get", 0, 0));
+  book.settle();
+  book.note(kA, "cmdstat_get:calls=x");
+  book.note(kA, "");
+  book.settle();
+  EXPECT_TRUE(book.prices().empty());
+  book.note(kA, stat("get", 100, 100));
+  book.settle();
+  EXPECT_EQ(book.prices().size(), 1U);
+}
+
+TEST(CostBook, AForgottenNodeBeginsAgain) {
+  CostBook book;
+  book.note(kA, stat("get", 0, 0));
+  book.forget(kA);
+  book.note(kA, stat("get", 1'000, 1'000));
+  book.settle();
+  EXPECT_TRUE(book.prices().empty());
+}
+
+}  // namespace
+}  // namespace cleave::control
