@@ -2,7 +2,7 @@
 // hint which sessions are alive (protocol rules 1 and 2).
 //
 // Implementations: coord/memory (tests, simulator), coord/sqlite (embedded, one machine),
-// coord/etcd (a fleet). One conformance suite runs against all.
+// coord/etcd and coord/zookeeper (many routers). One conformance suite runs against all.
 //
 // Threads: a Register belongs to the loop it was made with; callbacks run there, one for each call,
 // in any order. It may be destroyed with calls open: their callbacks then never run.

@@ -135,12 +135,15 @@ class Forwarder {
   }
   // Requests still arrive.
   void swallow_answers(bool yes) { swallow_ = yes; }
+  // Bytes of all clients so far.
+  std::uint64_t asked_bytes() const { return asked_bytes_; }
 
  private:
   // One connection: two ends that feed each other.
   struct Way {
     struct End final : net::StreamEvents {
       void on_bytes(std::string_view bytes) override {
+        if (count != nullptr) *count += bytes.size();
         if (swallow != nullptr && *swallow) return;
         if (other != nullptr && other->stream) {
           other->stream->send(bytes);
@@ -154,6 +157,7 @@ class Forwarder {
       std::unique_ptr<net::Stream> stream;
       End* other = nullptr;
       const bool* swallow = nullptr;
+      std::uint64_t* count = nullptr;
       std::string kept;  // before the other end is there
     };
     End client;
@@ -167,6 +171,7 @@ class Forwarder {
     way->client.other = &way->server;
     way->server.other = &way->client;
     way->server.swallow = &swallow_;
+    way->client.count = &asked_bytes_;
     way->client.stream->start(way->client);
     loop_.connect(server_, seconds{5},
                   [weak = std::weak_ptr(way)](Result<std::unique_ptr<net::Stream>> made) {
@@ -183,6 +188,7 @@ class Forwarder {
   const net::Address server_;
   net::Address address_{.host = "127.0.0.1", .port = 0};
   bool swallow_ = false;
+  std::uint64_t asked_bytes_ = 0;
   std::unique_ptr<net::Listener> listener_;
   std::set<std::shared_ptr<Way>> ways_;
 };

@@ -7,13 +7,6 @@
 
 namespace cleave::coord::etcd {
 
-nanoseconds Backoff::next() {
-  const nanoseconds delay = next_;
-  next_ = std::min(max_, next_ * 2);
-  const auto half = static_cast<std::uint64_t>(delay.count()) / 2;
-  return nanoseconds{static_cast<std::int64_t>(half + rng_.below(half + 1))};
-}
-
 Result<Endpoints::One> Endpoints::parse(const std::string& url) {
   One one{.name = url, .address = {}, .tls = url.starts_with("https://"), .bad_until = {}};
   const std::string want =

@@ -9,28 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
+#include "coord/backoff.h"
 #include "coord/etcd/etcd_register.h"
 #include "net/http_link.h"
 #include "net/tls_stream.h"
 
 namespace cleave::coord::etcd {
-
-// Delays between attempts: doubling, each drawn from its upper half.
-class Backoff {
- public:
-  Backoff(milliseconds first, milliseconds max, std::uint64_t seed)
-      : first_(first), max_(max), next_(first), rng_(seed) {}
-
-  nanoseconds next();
-  void reset() { next_ = first_; }
-
- private:
-  const milliseconds first_;
-  const milliseconds max_;
-  milliseconds next_;
-  Rng rng_;
-};
 
 class Endpoints {
  public:

@@ -92,11 +92,13 @@ class EtcdWorld final : public ServerWorld {
  public:
   EtcdWorld() { is_installed("etcd", "etcd-server"); }
   std::unique_ptr<Register> attach(net::Loop& loop) override {
-    return make(loop, {.endpoints = {server_.url()}, .prefix = prefix_});
+    return make(loop,
+                {.endpoints = {server_.url()}, .prefix = prefix_, .call_timeout = seconds{3}});
   }
   std::unique_ptr<Register> attach_by(net::Loop& loop, const Forwarder& way) override {
-    return make(loop,
-                {.endpoints = {"http://" + net::to_string(way.address())}, .prefix = prefix_});
+    return make(loop, {.endpoints = {"http://" + net::to_string(way.address())},
+                       .prefix = prefix_,
+                       .call_timeout = seconds{3}});
   }
   milliseconds lease_ttl() const override { return milliseconds{2'000}; }
   net::Address address() const override { return server_.address(); }
@@ -167,6 +169,28 @@ TEST_F(EtcdRegisterTest, AWatchThatWasCompactedAwayBeginsAnew) {
   EXPECT_TRUE(eventually([&] { return told == 5; }));
   ASSERT_TRUE(write(*writer, 5, "x"));
   EXPECT_TRUE(eventually([&] { return told == 6; })) << "it does not stream any more";
+}
+
+// Two requests each beat of a lease, and nothing between.
+TEST_F(EtcdRegisterTest, ABeatIsTwoRequestsAndIdlenessNone) {
+  Forwarder way(*loop_, server_.address());
+  const auto one =
+      make(*loop_, {.endpoints = {"http://" + net::to_string(way.address())}, .prefix = prefix_});
+  std::uint64_t told = 0;
+  one->watch([&](const Stored& stored) { told = stored.epoch.value(); });
+  ASSERT_TRUE(write(*one, 0, "x"));
+  ASSERT_TRUE(keep_alive(*one, "s", seconds{30}));
+  EXPECT_TRUE(eventually([&] { return told == 1; }));
+  run_for(milliseconds{300});
+  const std::uint64_t settled = way.asked_bytes();
+  run_for(seconds{2});
+  EXPECT_EQ(way.asked_bytes(), settled);
+  for (int beat = 0; beat < 5; ++beat) {
+    EXPECT_TRUE(keep_alive(*one, "s", seconds{30}));
+    EXPECT_EQ(alive(*one).size(), 1U);
+  }
+  EXPECT_GT(way.asked_bytes(), settled);
+  EXPECT_LT(way.asked_bytes() - settled, 5U * 2U * 400U);
 }
 
 TEST_F(EtcdRegisterTest, OneOfTwoEndpointsMayBeDeadOrAsleep) {

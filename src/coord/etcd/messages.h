@@ -59,11 +59,13 @@ std::string authenticate_body(const std::string& user, const std::string& passwo
 
 // ---- answers ---------------------------------------------------------------------------------
 
+// A key and what it holds.
 struct Pair {
   std::string key;
   std::string value;
 };
-// Errors of all: kInvalid, the text is not what etcd says.
+// `revision`: of the store when it was read. Errors here and below: kInvalid, the text is not what
+// etcd says.
 struct RangeReply {
   Revision revision;
   std::vector<Pair> pairs;
