@@ -17,6 +17,10 @@ constexpr int kGrpcOutOfRange = 11;
 // A token that is refused twice for one call is not a matter of its age.
 constexpr int kTokensRefusedMax = 2;
 
+// An answer that does not say that it was not done: "request timed out" is among those from 500 on,
+// the gateway's words for a cancelled call are the others.
+bool may_be_done(int status) { return status >= 500 || status == 408 || status == 499; }
+
 Code code_of(int grpc) {
   if (grpc == kGrpcNotFound) return Code::kNotFound;
   if (grpc == kGrpcOutOfRange) return Code::kConflict;
@@ -157,8 +161,7 @@ void Client::on_reply(const net::HttpReply& reply) {
     return pump();
   }
   const Refusal refusal = parse_refusal(reply.body);
-  // From 500 on it may have been done all the same: "request timed out" is one of these.
-  if (reply.status >= 500) return lose(Error{Code::kUnavailable, refusal.message});
+  if (may_be_done(reply.status)) return lose(Error{Code::kUnavailable, refusal.message});
   const SharedCall call = std::exchange(current_, nullptr);
   answer(call, fail(code_of(refusal.code),
                     "etcd " + endpoints_.name(which_) + call->path + ": " + refusal.message));

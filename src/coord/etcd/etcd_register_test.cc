@@ -209,6 +209,25 @@ TEST_F(EtcdRegisterTest, OneOfTwoEndpointsMayBeDeadOrAsleep) {
   EXPECT_LT(loop_->now() - begun, milliseconds{250}) << "the one asleep was asked again";
 }
 
+TEST_F(EtcdRegisterTest, TheWatchLeavesAnEndpointThatSaysNothing) {
+  Forwarder way(*loop_, server_.address());
+  const auto one =
+      make(*loop_, {.endpoints = {"http://" + net::to_string(way.address()), server_.url()},
+                    .prefix = prefix_,
+                    .request_timeout = milliseconds{300}});
+  const auto writer = make(*loop_, {.endpoints = {server_.url()}, .prefix = prefix_});
+  std::uint64_t told = 0;
+  one->watch([&](const Stored& stored) { told = stored.epoch.value(); });
+  ASSERT_TRUE(write(*writer, 0, "first"));
+  EXPECT_TRUE(eventually([&] { return told == 1; }));
+  const std::uint64_t asked = way.asked_bytes();
+  EXPECT_GT(asked, 0U) << "it was not on that endpoint";
+  way.swallow_answers(true);
+  EXPECT_EQ(read(*one)->text, "first");
+  ASSERT_TRUE(write(*writer, 1, "second"));
+  EXPECT_TRUE(eventually([&] { return told == 2; }));
+}
+
 TEST_F(EtcdRegisterTest, ARegisterOfAnotherProgramIsAnErrorThatNamesTheKey) {
   server_.post("/v3/kv/put", "{\"key\":\"" + etcd::to_base64(prefix_ + "/document") +
                                  "\",\"value\":\"" + etcd::to_base64("{}") + "\"}");
