@@ -43,6 +43,8 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     std::uint64_t seed = 0;
     bool balance = true;            // false: only moves that are ordered
     bool mark_new_servers = false;  // `up`: empty children are marked without asking
+    // Each third of it asks the coordinator twice: 2 requests a second. With a remote coordinator
+    // 6 s make it the 1 a second that it is to bear of a router.
     milliseconds lease{3'000};
     Mutations mutations{};
 

@@ -1,8 +1,8 @@
 // Register: the one linearizable register that holds a pool's ring document, and the leases that
 // hint which sessions are alive (protocol rules 1 and 2).
 //
-// Implementations: coord/memory (tests, simulator), coord/sqlite (embedded, one machine); etcd and
-// ZooKeeper follow. One conformance suite runs against all.
+// Implementations: coord/memory (tests, simulator), coord/sqlite (embedded, one machine),
+// coord/etcd and coord/zookeeper (many routers). One conformance suite runs against all.
 //
 // Threads: a Register belongs to the loop it was made with; callbacks run there, one for each call,
 // in any order. It may be destroyed with calls open: their callbacks then never run.

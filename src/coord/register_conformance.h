@@ -20,6 +20,8 @@ class RegisterWorld {
  public:
   virtual ~RegisterWorld() = default;
   virtual std::unique_ptr<Register> attach(net::Loop& loop) = 0;
+  // A ttl that it keeps to, give or take a half.
+  virtual milliseconds lease_ttl() const { return milliseconds{300}; }
 };
 
 using MakeRegisterWorld = std::unique_ptr<RegisterWorld> (*)();
@@ -34,7 +36,8 @@ inline void run_bounded(net::AsioLoop& loop) {
   loop.cancel(watchdog);
 }
 
-class RegisterConformance : public ::testing::TestWithParam<MakeRegisterWorld> {
+// What the suites share: calls that wait for their answer.
+class RegisterCalls {
  protected:
   template <class T>
   using Done = Register::Done<T>;
@@ -54,6 +57,16 @@ class RegisterConformance : public ::testing::TestWithParam<MakeRegisterWorld> {
     run_bounded(*loop_);
     if (!answer) return fail(Code::kTimeout, "the test's loop ended first");
     return *answer;
+  }
+
+  // Asks again and again until it is so; a failure after `most`.
+  bool eventually(const std::function<bool()>& so, seconds most = seconds{15}) {
+    const Instant end = loop_->now() + most;
+    while (!so()) {
+      if (loop_->now() > end) return false;
+      run_for(milliseconds{20});
+    }
+    return true;
   }
 
   void run_for(milliseconds time) {
@@ -86,6 +99,16 @@ class RegisterConformance : public ::testing::TestWithParam<MakeRegisterWorld> {
   }
 
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
+};
+
+class RegisterConformance : public ::testing::TestWithParam<MakeRegisterWorld>,
+                            protected RegisterCalls {
+ protected:
+  // A world that could not be made has said why.
+  void SetUp() override {
+    if (HasFailure()) FAIL() << "there is no world to test in";
+  }
+
   std::unique_ptr<RegisterWorld> world_ = GetParam()();
 };
 

@@ -167,6 +167,17 @@ bool HttpParser::keep_alive() const {
   return impl_->request_ ? impl_->request_->keep_alive() : impl_->response_->keep_alive();
 }
 
+int HttpParser::status() const {
+  if (!impl_->response_ || !impl_->response_->is_header_done()) return 0;
+  return static_cast<int>(impl_->response_->get().result_int());
+}
+
+// Beast's string_body appends each decoded piece; to take them away in between is harmless.
+std::string HttpParser::take_body() {
+  CHECK(impl_->response_.has_value());
+  return std::exchange(impl_->response_->get().body(), {});
+}
+
 HttpRequest HttpParser::take_request() {
   CHECK(impl_->request_ && impl_->request_->is_done());
   auto message = impl_->request_->release();

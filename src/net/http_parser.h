@@ -43,6 +43,11 @@ class HttpParser {
   // True once after the header, when the sender waits for "100 Continue" before its body.
   bool wants_continue();
 
+  // A response whose header is complete: its status, else 0.
+  int status() const;
+  // A response that is a stream: the part of the body, decoded, that came in since the last call.
+  std::string take_body();
+
   // kDone: the message. `peer` is left empty; the target is not parsed yet.
   HttpRequest take_request();
   HttpReply take_reply();
