@@ -23,10 +23,11 @@ Result<std::unique_ptr<coord::Register>> open_coordinator(net::Loop& loop,
                                      .key_file = config.key_file,
                                      .seed = random_bits()});
     case CoordinatorKind::kZookeeper:
-      return coord::make_zookeeper(loop, {.endpoints = config.endpoints,
+      return coord::make_zookeeper(loop, {.servers = config.endpoints,
                                           .prefix = config.prefix,
                                           .user = config.user,
-                                          .password = config.password});
+                                          .password = config.password,
+                                          .seed = random_bits()});
   }
   return fail(Code::kInvalid, "no such coordinator");
 }
