@@ -44,6 +44,7 @@ bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::stri
   const std::string& what = parts[0];
   if (what == "moves") return parts.size() < 3 || parts[2] != "abort";
   if (what == "plan" || what == "flatten" || what == "adopt") return true;
+  if (what == "status") return request.query.contains("leader");
   return (what == "heat" || what == "decisions") && request.query.empty();
 }
 

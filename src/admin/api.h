@@ -2,6 +2,7 @@
 //
 //   GET    /ready                       200 once clients are served, else 503; needs no token
 //   GET    /status /ring /moves /decisions /plan
+//   GET    /status?leader               the status of the router that leads
 //   GET    /heat                        how hot everything is now
 //   GET    /heat?from=MS&to=MS          and was, between two times of day
 //   GET    /decisions?since=MS          stored ones, of former lives of the router too

@@ -83,6 +83,70 @@ TEST_F(ApiTest, StatusShowsNodesWithShareAndHealth) {
   EXPECT_NEAR(shares, 1'000'000, 2);
 }
 
+// Router 2 leads, and is reached at 10.0.0.2:7380.
+void let_another_lead(control::Status& state) {
+  ring::Document document = state.view->document();
+  document.routers = {{.session = SessionId{"router-1"}, .peer = "10.0.0.1:7380"},
+                      {.session = SessionId{"router-2"}, .peer = "10.0.0.2:7380"}};
+  document.leader = {.session = SessionId{"router-2"}, .term = Term{4}};
+  state.view = *ring::RingView::build(std::move(document));
+  state.leader = false;
+}
+
+TEST_F(ApiTest, WhatIsTheLeadersIsAnsweredWithItsAddress) {
+  let_another_lead(operator_.state);
+  struct Case {
+    std::string method;
+    std::string target;
+  };
+  for (const Case& one :
+       {Case{"POST", "/moves"}, Case{"POST", "/moves/7/undo"}, Case{"POST", "/plan/approve"},
+        Case{"POST", "/flatten"}, Case{"POST", "/adopt"}, Case{"GET", "/adopt"},
+        Case{"GET", "/moves"}, Case{"GET", "/plan"}, Case{"GET", "/heat"},
+        Case{"GET", "/decisions"}, Case{"GET", "/status?leader"}}) {
+    const net::HttpResponse response = ask(one.method, one.target);
+    EXPECT_EQ(response.status, 307) << one.method << one.target;
+    EXPECT_EQ(net::find_header(response.headers, "location"), "http://10.0.0.2:7380" + one.target);
+  }
+  EXPECT_TRUE(operator_.orders.empty());
+}
+
+TEST_F(ApiTest, EveryRouterAbortsFreezesAndTellsOfItself) {
+  let_another_lead(operator_.state);
+  EXPECT_EQ(order(200, "POST", "/moves/7/abort"), "abort 7");
+  EXPECT_EQ(order(200, "POST", "/freeze"), "freeze");
+  EXPECT_EQ(get("/status")["leader"], false);
+  EXPECT_EQ(ask("GET", "/ready").status, 200);
+}
+
+TEST_F(ApiTest, ALeaderThatCannotBeReachedIsNotPointedAt) {
+  let_another_lead(operator_.state);
+  ring::Document document = operator_.state.view->document();
+  document.routers[1].peer.clear();
+  operator_.state.view = *ring::RingView::build(std::move(document));
+  EXPECT_EQ(ask("GET", "/moves").status, 200) << "it tells what it knows itself";
+}
+
+TEST_F(ApiTest, StatusShowsTheRoutersOfThePool) {
+  operator_.state.routers = {{.session = SessionId{"router-1"},
+                              .peer = "10.0.0.1:7380",
+                              .leader = true,
+                              .view = Epoch{9},
+                              .heard = milliseconds{0}},
+                             {.session = SessionId{"router-2"},
+                              .peer = "10.0.0.2:7380",
+                              .leader = false,
+                              .view = Epoch{},
+                              .heard = std::nullopt}};
+  const json routers = get("/status")["routers"];
+  ASSERT_EQ(routers.size(), 2U);
+  EXPECT_EQ(routers[0]["leader"], true);
+  EXPECT_EQ(routers[0]["view"], 9);
+  EXPECT_EQ(routers[1]["peer"], "10.0.0.2:7380");
+  EXPECT_TRUE(routers[1]["view"].is_null());
+  EXPECT_TRUE(routers[1]["heard_ms"].is_null());
+}
+
 TEST_F(ApiTest, RingCoversAllTokensInHexadecimal) {
   const json entries = get("/ring")["entries"];
   EXPECT_EQ(entries.front()["first"], "0000000000000000");

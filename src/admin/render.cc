@@ -141,6 +141,21 @@ Json render_ranges(const ring::RangeSet& ranges) {
   return list;
 }
 
+Json render_routers(const control::Status& status) {
+  Json list = Json::array();
+  for (const control::RouterStatus& router : status.routers) {
+    Json one = {{"session", router.session.value()},
+                {"peer", router.peer},
+                {"leader", router.leader},
+                {"view", nullptr},
+                {"heard_ms", nullptr}};
+    if (router.view != Epoch{}) one["view"] = router.view.value();
+    if (router.heard) one["heard_ms"] = router.heard->count();
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 Json render_status(const Facts& facts) {
   const control::Status& status = facts.status;
   Json json = {{"session", status.session.value()},
@@ -157,6 +172,7 @@ Json render_status(const Facts& facts) {
   json["frozen"] = document.frozen;
   json["cuts"] = document.cuts.size();
   json["nodes"] = render_nodes(facts);
+  json["routers"] = render_routers(status);
   json["moves"] = render_moves(status)["moves"];
   return json;
 }

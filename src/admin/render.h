@@ -25,6 +25,8 @@ struct Facts {
   const proxy::RouterStats& router;
 };
 
+// The routers of the pool; views and when they were heard are the leader's knowledge.
+Json render_routers(const control::Status& status);
 Json render_status(const Facts& facts);
 // Requires in all below: status.view is there.
 Json render_ring(const ring::RingView& view);

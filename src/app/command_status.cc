@@ -34,15 +34,39 @@ void print_foreign_writes(const Json& nodes) {
   }
 }
 
+std::string waiting_for(const Json& move) {
+  const std::string what = move.value("waits_for", "");
+  return what.empty() ? "" : ", waits for " + what;
+}
+
 void print_moves(const Json& moves) {
   for (const Json& move : moves) {
     std::cout << "move " << move["id"] << ": " << move.value("source", "") << " -> "
               << move.value("destination", "") << ", "
               << percent(move.value("share_ppm", std::uint64_t{0})) << " of the ring, "
               << move.value("step", "") << ", "
-              << grouped(move.value("keys_copied", std::uint64_t{0}))
-              << " keys copied: " << move.value("reason", "") << "\n";
+              << grouped(move.value("keys_copied", std::uint64_t{0})) << " keys copied"
+              << waiting_for(move) << ": " << move.value("reason", "") << "\n";
   }
+}
+
+void print_routers(const Json& status) {
+  if (status["routers"].size() < 2) return;
+  Table table({"router", "reached at", "view", "heard", ""});
+  for (const Json& router : status["routers"]) {
+    const bool heard = router["heard_ms"].is_number();
+    table.add({router.value("session", ""), router.value("peer", ""),
+               router["view"].is_number() ? "epoch " + grouped(router["view"]) : "unknown",
+               heard ? grouped(router["heard_ms"]) + " ms ago" : "not yet",
+               router.value("leader", false) ? "leads, term " + grouped(status["term"]) : ""});
+  }
+  std::cout << "\n" << table.text();
+}
+
+// The leader knows most; while nobody can be asked for it, the router itself knows something.
+AdminClient::Answer ask_status(const AdminClient& client) {
+  AdminClient::Answer answer = client.get("/status?leader");
+  return answer ? answer : client.get("/status");
 }
 
 void print_status(const Json& status) {
@@ -55,6 +79,7 @@ void print_status(const Json& status) {
             << status["cuts"] << " cuts, coordinator " << status.value("coordinator", "") << "\n\n";
   print_nodes(status["nodes"]);
   print_foreign_writes(status["nodes"]);
+  print_routers(status);
   print_moves(status["moves"]);
 }
 
@@ -65,7 +90,7 @@ void add_status(Cli& cli) {
                  {.name = "status",
                   .description = "who owns how much, who is how hot, and what moves",
                   .example = "cleave status"},
-                 [&cli] { return cli.show(cli.client().get("/status"), print_status); });
+                 [&cli] { return cli.show(ask_status(cli.client()), print_status); });
 }
 
 }  // namespace cleave::app

@@ -63,7 +63,9 @@ void Balancer::see(const ring::RingSnapshot& view) {
   if (view_ != nullptr && view->epoch() <= view_->epoch()) return;
   if (view_ != nullptr) {
     for (const SessionId& session : ring::sessions_of(view_->document())) {
-      if (!ring::has_router(view->document(), session)) ledger_.forget(session);
+      if (ring::has_router(view->document(), session)) continue;
+      ledger_.forget(session);
+      heard_.erase(session);
     }
     for (const ring::Node& node : view_->document().nodes) {
       if (ring::find_node(view->document(), node.id) != nullptr) continue;
@@ -88,6 +90,11 @@ void Balancer::gather() {
   if (ticks_ % kGathersAnInterval == 0) read_servers();
 }
 
+const Balancer::Heard* Balancer::heard(const SessionId& session) const {
+  const auto found = heard_.find(session);
+  return found == heard_.end() ? nullptr : &found->second;
+}
+
 void Balancer::ask_routers() {
   const std::vector<SessionId> sessions = ring::sessions_of(view_->document());
   attribution_.set_routers(sessions);
@@ -104,6 +111,9 @@ void Balancer::ask_routers() {
         guarded(alive_, [this, session, interval](Result<std::vector<heat::Report>> reports) {
           if (!reports) return attribution_.missing(interval);
           attribution_.count(interval, session, *reports, options_.loop.now());
+          Heard& heard = heard_[session];
+          heard.at = options_.loop.now();
+          if (!reports->empty()) heard.view = reports->back().epoch;
           for (const heat::Report& report : *reports)
             (void)ledger_.fold(session, report, options_.loop.now());
         }));

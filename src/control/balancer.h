@@ -58,6 +58,14 @@ class Balancer {
   // Fills in what is known of writes past the routers.
   void attribute(NodeFacts& facts) const;
 
+  // When a router last told its heat, and by which view it counted.
+  struct Heard {
+    Epoch view;
+    Instant at{0};
+  };
+  // nullptr: it has not answered yet.
+  const Heard* heard(const SessionId& session) const;
+
   // nullptr before the first tick.
   const std::shared_ptr<const heat::Picture>& picture() const { return picture_; }
   const std::shared_ptr<const balance::Plan>& plan() const { return plan_; }
@@ -86,6 +94,7 @@ class Balancer {
   Options options_;
   ring::RingSnapshot view_;
   heat::Ledger ledger_;
+  std::map<SessionId, Heard> heard_;
   CostBook costs_;
   AttributionBook attribution_;
   balance::Trigger trigger_;

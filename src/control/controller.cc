@@ -138,6 +138,7 @@ Status Controller::Impl::status() const {
                 .leader = leadership.leads(),
                 .term = leadership.leader().term,
                 .coordinator = writer.trouble().empty() ? "ok" : writer.trouble(),
+                .routers = {},
                 .moves = {},
                 .ended = {ended.begin(), ended.end()},
                 .decisions = {decisions.begin(), decisions.end()},
@@ -145,7 +146,15 @@ Status Controller::Impl::status() const {
                 .heat = nullptr,
                 .plan = nullptr};
   if (membership.view() != nullptr) status.term = membership.view()->document().leader.term;
-  if (board != nullptr) status.moves = board->status();
+  if (membership.view() != nullptr) add_routers(status);
+  if (board != nullptr) {
+    status.moves = board->status();
+  } else if (membership.view() != nullptr) {
+    for (const ring::Move& move : membership.view()->document().moves)
+      status.moves.push_back({.move = move,
+                              .step = std::string(to_string(move.phase)),
+                              .waits_for = "the leader knows"});
+  }
   if (links != nullptr) status.nodes = links->facts();
   if (balancer != nullptr) {
     for (NodeFacts& facts : status.nodes) balancer->attribute(facts);
@@ -153,6 +162,26 @@ Status Controller::Impl::status() const {
     status.plan = balancer->plan();
   }
   return status;
+}
+
+void Controller::Impl::add_routers(Status& status) const {
+  const ring::Document& document = membership.view()->document();
+  for (const ring::Router& router : document.routers) {
+    RouterStatus known{.session = router.session,
+                       .peer = router.peer,
+                       .leader = router.session == document.leader.session,
+                       .view = {},
+                       .heard = std::nullopt};
+    if (router.session == options.session) {
+      known.view = document.epoch;
+      known.heard = milliseconds{0};
+    } else if (balancer != nullptr && balancer->heard(router.session) != nullptr) {
+      const Balancer::Heard& heard = *balancer->heard(router.session);
+      known.view = heard.view;
+      known.heard = std::chrono::duration_cast<milliseconds>(options.loop.now() - heard.at);
+    }
+    status.routers.push_back(std::move(known));
+  }
 }
 
 // ---- a clean stop -------------------------------------------------------------------------------

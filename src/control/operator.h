@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,15 @@ struct NodeFacts {
   bool foreign_writes = false;
 };
 
+// One router of the pool as the leader last heard of it.
+struct RouterStatus {
+  SessionId session;
+  std::string peer;  // where it is asked
+  bool leader = false;
+  Epoch view;                         // what it serves by; 0: it has not answered yet
+  std::optional<milliseconds> heard;  // how long ago it answered; only the leader knows
+};
+
 // Everything that a person may want to know of one router.
 struct Status {
   ring::RingSnapshot view;  // nullptr before the first read
@@ -84,10 +94,11 @@ struct Status {
   bool leader = false;
   Term term;
   std::string coordinator;  // "ok", or what is wrong with it
-  std::vector<MoveStatus> moves;
-  std::vector<MoveRecord> ended;              // newest first
-  std::vector<Decision> decisions;            // newest first
-  std::vector<NodeFacts> nodes;               // while this router leads
+  std::vector<RouterStatus> routers;
+  std::vector<MoveStatus> moves;    // as their driver sees them, or only what the document says
+  std::vector<MoveRecord> ended;    // newest first
+  std::vector<Decision> decisions;  // newest first
+  std::vector<NodeFacts> nodes;     // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
 };
