@@ -81,13 +81,16 @@ golden: all ## rewrite the golden files; the commit explains their difference
 	CLEAVE_GOLDEN_REWRITE=1 ctest --test-dir $(RELEASE) --output-on-failure
 	git status --short -- '*/testdata/*'
 
-.PHONY: bench compare
+.PHONY: bench compare move-speed
 bench: ## micro-benchmarks
 	@$(CONFIGURE) bench >/dev/null
 	$(BUILD) bench -j $(JOBS)
 	@for program in build/bench/*_bench; do $$program; done
 compare: build ## CPU a request beside twemproxy, in one run
 	$(PYTHON) bench/compare.py
+
+move-speed: build ## keys a second of a move, unthrottled, beside redis-server's own MIGRATE
+	$(PYTHON) bench/move_speed.py
 
 .PHONY: ci
 ci: ## what the submission gate runs

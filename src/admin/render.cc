@@ -33,6 +33,7 @@ Json render_ended(const control::MoveRecord& record, const ring::Document& docum
   json["keys_copied"] = record.keys_copied;
   json["bytes_copied"] = record.bytes_copied;
   json["took_ms"] = record.took.count();
+  json["committed_ms"] = record.committed.count();
   json["fenced_us"] = record.fenced.count();
   json["ended_ms"] = record.ended.value();
   return json;

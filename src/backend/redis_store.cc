@@ -67,18 +67,26 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   return facts;
 }
 
-// Age and size of one key, from the first step's two replies.
-Item sized_item(std::string key, const wire::Reply& age, const wire::Reply& size,
-                std::string_view age_option, const Limits& limits) {
+// What RESTORE calls the age by which this policy evicts; empty: it evicts by none.
+std::string_view age_option(std::string_view policy) {
+  if (policy.ends_with("lfu")) return "FREQ";
+  if (policy.ends_with("lru") || policy.empty()) return "IDLETIME";
+  return "";
+}
+
+void take_age(Item& item, const wire::Reply& age, std::string_view option) {
+  if (item.kind == Item::Kind::kAbsent || age.type != wire::Reply::Type::kInteger) return;
+  item.age_option = option;
+  item.age = std::to_string(age.integer);
+}
+
+// Whether a key is there, and its size.
+Item sized_item(std::string key, const wire::Reply& size, const Limits& limits) {
   Item item;
   item.key = std::move(key);
   if (size.type == wire::Reply::Type::kNull) return item;
   item.kind = Item::Kind::kValue;
   item.bytes = static_cast<std::uint64_t>(size.integer);
-  if (age.type == wire::Reply::Type::kInteger) {
-    item.age_option = age_option;
-    item.age = std::to_string(age.integer);
-  }
   if (size.is_error()) {
     item.kind = Item::Kind::kUnmovable;
     item.reason = "its size cannot be asked: " + size.text;
@@ -165,8 +173,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
     Result<StoreFacts> facts = parse_facts(*replies, {loop_.wall_now(), loop_.now() - asked});
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
-      frequency_ =
-          info_field((*replies)[kIdentityReplies].text, "maxmemory_policy").ends_with("lfu");
+      age_option_ = age_option(info_field((*replies)[kIdentityReplies].text, "maxmemory_policy"));
     }
     done(std::move(facts));
   });
@@ -193,19 +200,21 @@ void RedisStore::list(const std::string& from, KeyFilter filter, Done<Page> done
 void RedisStore::read(std::vector<std::string> keys, Done<std::vector<Item>> done) {
   if (keys.empty()) return loop_.post([done = std::move(done)] { done(std::vector<Item>{}); });
   Commands commands;
-  const std::string_view age_option = frequency_ ? "FREQ" : "IDLETIME";
+  const std::string_view option = age_option_;
   for (const std::string& key : keys) {
-    commands.add({"OBJECT", age_option, key});
+    if (!option.empty()) commands.add({"OBJECT", option, key});
     commands.add({"MEMORY", "USAGE", key});
   }
-  run(commands, [this, age_option, keys = std::move(keys),
+  run(commands, [this, option, keys = std::move(keys),
                  done = std::move(done)](Result<Replies> replies) mutable {
     if (!replies) return done(std::unexpected(replies.error()));
     std::vector<Item> items;
     items.reserve(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      items.push_back(sized_item(std::move(keys[i]), (*replies)[2 * i], (*replies)[2 * i + 1],
-                                 age_option, limits_));
+    std::size_t next = 0;
+    for (std::string& key : keys) {
+      const wire::Reply* age = option.empty() ? nullptr : &(*replies)[next++];
+      items.push_back(sized_item(std::move(key), (*replies)[next++], limits_));
+      if (age != nullptr) take_age(items.back(), *age, option);
     }
     read_values(std::move(items), std::move(done));
   });
@@ -269,7 +278,10 @@ void RedisStore::write(std::vector<Item> items, Done<std::vector<WriteFailure>> 
 void RedisStore::remove(std::vector<std::string> keys, Done<void> done) {
   if (keys.empty()) return loop_.post([done = std::move(done)] { done({}); });
   Commands commands;
-  for (const std::string& key : keys) commands.add({"UNLINK", key});
+  // One command for all: a server spends more on a command's way in and out than on the removal.
+  std::vector<std::string_view> unlink{"UNLINK"};
+  unlink.insert(unlink.end(), keys.begin(), keys.end());
+  commands.add(unlink);
   run(commands, [done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     for (const wire::Reply& reply : *replies) {

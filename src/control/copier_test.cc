@@ -77,6 +77,7 @@ class Copying : public testing::Test {
 };
 
 TEST_F(Copying, KeepsValueExpiryAndAge) {
+  a_.ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   a_.ask({"SET", "plain", std::string("\0\r\n$5\r\n\xff", 8)});
   a_.ask({"SET", "mortal", "x"});
   a_.ask({"PEXPIREAT", "mortal", "4102444800123"});
@@ -86,6 +87,27 @@ TEST_F(Copying, KeepsValueExpiryAndAge) {
   EXPECT_EQ(b_.ask({"PEXPIRETIME", "plain"}), "-1");
   EXPECT_EQ(b_.ask({"PEXPIRETIME", "mortal"}), "4102444800123");
   EXPECT_GE(std::stoi(b_.ask({"OBJECT", "IDLETIME", "old"})), 77);
+}
+
+// Ages are asked for where the server evicts by them; with "noeviction" they would cost for
+// nothing.
+TEST_F(Copying, AsksOnlyForTheAgeByWhichTheServerEvicts) {
+  struct Case {
+    std::string policy;
+    std::string asked;  // the counter of INFO commandstats
+  };
+  for (const Case& one :
+       {Case{"allkeys-lfu", "cmdstat_object|freq:calls=1"},
+        Case{"volatile-lru", "cmdstat_object|idletime:calls=1"}, Case{"noeviction", ""}}) {
+    a_.ask({"CONFIG", "SET", "maxmemory-policy", one.policy});
+    a_.ask({"CONFIG", "RESETSTAT"});
+    a_.ask({"SET", "k", "v"});
+    EXPECT_EQ(copy({"k"}).keys, 1U);
+    const std::string stats = a_.ask({"INFO", "commandstats"});
+    EXPECT_EQ(stats.find("cmdstat_object") != std::string::npos, !one.asked.empty()) << stats;
+    EXPECT_NE(stats.find(one.asked), std::string::npos) << stats;
+    expect_same("k");
+  }
 }
 
 TEST_F(Copying, AnAbsentKeyIsRemovedAtTheDestination) {

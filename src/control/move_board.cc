@@ -29,7 +29,8 @@ ring::Move as_move(const migrate::Migration& migration) {
           .started = request.now};
 }
 
-MoveRecord record_of(const migrate::Migration& migration, UnixMillis ended) {
+MoveRecord record_of(const migrate::Migration& migration, const net::Loop& loop) {
+  const UnixMillis ended = loop.wall_now();
   const migrate::Progress& progress = migration.progress();
   const auto took = std::chrono::milliseconds(ended.value() - migration.request().now.value());
   MoveRecord record{.move = as_move(migration),
@@ -38,8 +39,13 @@ MoveRecord record_of(const migrate::Migration& migration, UnixMillis ended) {
                     .keys_copied = progress.keys_copied,
                     .bytes_copied = progress.bytes_copied,
                     .took = took,
+                    .committed = milliseconds{0},
                     .fenced = microseconds{0},
                     .ended = ended};
+  if (progress.committed != Instant{0}) {
+    const nanoseconds cleaning = loop.now() - progress.committed;
+    record.committed = took - std::chrono::duration_cast<milliseconds>(cleaning);
+  }
   if (progress.fenced != Instant{0} && progress.committed != Instant{0}) {
     record.fenced = std::chrono::duration_cast<microseconds>(progress.committed - progress.fenced);
   }
@@ -167,7 +173,7 @@ void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
 
 void MoveBoard::over(MoveDriver& driver) {
   const migrate::Migration& migration = driver.migration();
-  options_.ended(record_of(migration, options_.loop.wall_now()));
+  options_.ended(record_of(migration, options_.loop));
   if (!migration.outcome().unmovable.empty() && !winding_down_) go_around(driver);
   std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
   start_what_can();
