@@ -106,10 +106,14 @@ class ServerProcess {
   }
   // Returns when it has stopped: until then it might still answer.
   void freeze() const {
+    if (pid_ <= 0) return;  // 0 would be ourselves
     ::kill(pid_, SIGSTOP);
     ::waitpid(pid_, nullptr, WUNTRACED);
   }
-  void thaw() const { ::kill(pid_, SIGCONT); }
+  void thaw() const {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
+  }
+  bool runs() const { return pid_ > 0; }
   const std::string& directory() const { return directory_; }
 
  private:
