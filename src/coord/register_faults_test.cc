@@ -69,6 +69,28 @@ TEST_P(RegisterFaults, ALostAnswerIsUnknownAndTheWriteIsThere) {
   }));
 }
 
+// The way is whole again at once: asking again would be answered, with a conflict that is our own.
+TEST_P(RegisterFaults, AnAnswerLostWithItsConnectionIsUnknownToo) {
+  Forwarder way(*loop_, world_->address());
+  const auto one = world_->attach_by(*loop_, way);
+  ASSERT_TRUE(write(*one, 0, "first"));
+  way.swallow_answers(true);
+  std::optional<Result<Epoch>> answer;
+  one->compare_and_set(Epoch{1}, "second", [&](Result<Epoch> epoch) { answer = std::move(epoch); });
+  run_for(milliseconds{200});
+  ASSERT_FALSE(answer.has_value());
+  way.cut();
+  way.swallow_answers(false);
+  way.mend();
+  EXPECT_TRUE(eventually([&] { return answer.has_value(); }));
+  ASSERT_FALSE(*answer);
+  EXPECT_EQ(answer->error().code, Code::kTimeout) << answer->error().message;
+  EXPECT_TRUE(eventually([&] {
+    const auto stored = read(*one);
+    return stored && stored->text == "second";
+  }));
+}
+
 TEST_P(RegisterFaults, WithoutAWayNothingIsWrittenForCertain) {
   Forwarder way(*loop_, world_->address());
   const auto one = world_->attach_by(*loop_, way);

@@ -14,6 +14,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -87,10 +88,15 @@ class ServerProcess {
     }
     ASSERT_GT(pid_, 0);
     for (int i = 0; i < 600; ++i) {
+      // Asked first: what answers may be another server, on the port that ours did not get.
+      if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
+        pid_ = 0;
+        FAIL() << arguments[0] << " ended at its start:\n" << read_log();
+      }
       if (ready()) return;
       std::this_thread::sleep_for(milliseconds{50});
     }
-    FAIL() << arguments[0] << " did not become ready in 30 s; its output is in " << log;
+    FAIL() << arguments[0] << " did not become ready in 30 s:\n" << read_log();
   }
   void kill() {
     if (pid_ <= 0) return;
@@ -98,11 +104,25 @@ class ServerProcess {
     ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
-  void freeze() const { ::kill(pid_, SIGSTOP); }
-  void thaw() const { ::kill(pid_, SIGCONT); }
+  // Returns when it has stopped: until then it might still answer.
+  void freeze() const {
+    if (pid_ <= 0) return;  // 0 would be ourselves
+    ::kill(pid_, SIGSTOP);
+    ::waitpid(pid_, nullptr, WUNTRACED);
+  }
+  void thaw() const {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
+  }
+  bool runs() const { return pid_ > 0; }
   const std::string& directory() const { return directory_; }
 
  private:
+  std::string read_log() const {
+    std::ostringstream text;
+    text << std::ifstream(directory_ + "/log").rdbuf();
+    return std::move(text).str();
+  }
+
   std::string directory_;
   pid_t pid_ = 0;
 };

@@ -72,6 +72,8 @@ class EtcdServer {
 // One for all tests; each has a prefix of its own.
 EtcdServer& shared_server() {
   static EtcdServer server;
+  // Each test says so, not only the first.
+  EXPECT_TRUE(server.process().runs()) << "the server is not installed or did not start";
   return server;
 }
 
@@ -195,6 +197,7 @@ TEST_F(EtcdRegisterTest, ABeatIsTwoRequestsAndIdlenessNone) {
 
 TEST_F(EtcdRegisterTest, OneOfTwoEndpointsMayBeDeadOrAsleep) {
   EtcdServer asleep;
+  ASSERT_TRUE(asleep.process().runs());
   const std::string dead = "http://127.0.0.1:" + std::to_string(free_port());
   const auto one = make(*loop_, {.endpoints = {dead, server_.url()}, .prefix = prefix_});
   EXPECT_EQ(write(*one, 0, "first"), Epoch{1});

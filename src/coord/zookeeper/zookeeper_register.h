@@ -1,5 +1,5 @@
-// The register in ZooKeeper, through its C client (libzookeeper_mt). Nodes, with P the prefix (which
-// is made, with its parents, when the first thing is written):
+// The register in ZooKeeper, through its C client (libzookeeper_mt). Nodes, with P the prefix, made
+// with its parents by the first read or write:
 //
 //   P/document        the head of the document (coord/parts.h); the text too if it is small. A
 //                     compare-and-set is a set with the version that was read with the epoch.
@@ -21,7 +21,8 @@
 //
 // User and password are of the scheme "digest"; nodes are then made for this user alone.
 //
-// Load, idle: what the caller asks (keep_alive and alive: one request each), and the client's pings.
+// Load, idle: what the caller asks (keep_alive and alive: one request each), and the client's
+// pings.
 //
 // Threads: as in coord/register.h. The client has two of its own, the register one, for opening and
 // closing handles (both may wait, for a name server or a last packet). Destroying a register waits

@@ -15,7 +15,7 @@ namespace {
 class ZookeeperServer {
  public:
   ZookeeperServer() {
-    if (!is_installed("java", "default-jre-headless")) return;
+    if (!is_installed("java", "default-jre")) return;
     if (!std::filesystem::exists(kJars + "zookeeper.jar")) {
       ADD_FAILURE() << kJars << "zookeeper.jar is not installed: run `make setup`, or install "
                     << "Debian's package zookeeper";
@@ -75,6 +75,8 @@ class ZookeeperServer {
 
 ZookeeperServer& shared_server() {
   static ZookeeperServer server;
+  // Each test says so, not only the first.
+  EXPECT_TRUE(server.process().runs()) << "the server is not installed or did not start";
   return server;
 }
 
