@@ -24,6 +24,8 @@ void Leadership::beat() {
                       store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
                         if (alive && joined_ && !stopped_) judge(*alive);
                       }));
+                      // A lost notification is made good, and a coordinator that went back is seen.
+                      writer_.read([](const Result<SharedDocument>&) {});
                     }));
   loop_.after(options_.lease / 3, guarded(alive_, [this] { beat(); }));
 }
