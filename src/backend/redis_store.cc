@@ -162,7 +162,8 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"DBSIZE"});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
-    Result<StoreFacts> facts = parse_facts(*replies, {.at = loop_.now(), .round_trip = loop_.now() - asked});
+    const Instant now = loop_.now();
+    Result<StoreFacts> facts = parse_facts(*replies, {.at = now, .round_trip = now - asked});
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
       frequency_ =

@@ -7,8 +7,8 @@
 //
 // A register that shows an older document than one known before was restored from an old backup, or
 // lost its newest writes. Nothing that it says is believed from then on, also not once its epochs
-// have grown past ours: those are another history. Views stay, edits wait, so no move goes on, until
-// it shows the very document that we know, or the process starts again.
+// have grown past ours: those are another history. Views stay, edits wait, so no move goes on,
+// until it shows the very document that we know, or the process starts again.
 //
 // Threads: one loop.
 #pragma once
