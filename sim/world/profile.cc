@@ -222,8 +222,8 @@ Profile make_profile(std::uint64_t seed) {
   profile.workload.registers = between(rng, 4, 16);
   profile.workload.reads_percent = rng.chance(1, 2) ? 40 : 75;
   profile.workload.pipeline_max = between(rng, 1, 5);
-  profile.workload.pause_max = ms_between(rng, 4, 20);
-  profile.rhythm = {.burst = ms_between(rng, 300, 700), .period = ms_between(rng, 9'000, 12'000)};
+  profile.workload.pause_max = ms_between(rng, 5, 24);
+  profile.rhythm = {.burst = ms_between(rng, 300, 600), .period = ms_between(rng, 9'000, 12'000)};
   profile.old_backup = rng.chance(1, 4);
   season(profile, rng);
   profile.workload.rhythm = profile.rhythm;

@@ -53,6 +53,7 @@ void DocumentWriter::begin_read() {
 }
 
 bool DocumentWriter::went_back(const coord::Stored& stored, Epoch known_before) {
+  if (mutations_.follow_old_backup) return false;
   const bool ours =
       newest_ != nullptr && stored.epoch == newest_->epoch && stored.text == newest_text_;
   if (ours) went_back_ = false;
@@ -81,7 +82,7 @@ Result<SharedDocument> DocumentWriter::take_in(const coord::Stored& stored) {
   if (document->epoch != stored.epoch)
     return fail(Code::kInvalid, "the ring document's epoch is not the register's");
   auto shared = std::make_shared<const ring::Document>(std::move(*document));
-  if (newest_ == nullptr || newest_->epoch < shared->epoch) {
+  if (newest_ == nullptr || newest_->epoch < shared->epoch || mutations_.views_go_back) {
     newest_text_ = stored.text;
     note(shared);
   }
