@@ -32,6 +32,7 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::arrive, &Faults::arrive},
     {&FaultWeights::depart, &Faults::depart},
     {&FaultWeights::skew_clock, &Faults::skew_clock},
+    {&FaultWeights::slow_server, &Faults::slow_server},
 };
 
 Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
@@ -160,6 +161,13 @@ void Faults::pause_router() {
 }
 
 void Faults::pause_server() { pause(some_server().process(), world_.up_to(milliseconds{800})); }
+
+void Faults::slow_server() {
+  ModelServer& server = some_server();
+  server.set_command_max(milliseconds{1} + world_.up_to(milliseconds{10}));
+  later(world_.up_to(milliseconds{800}),
+        [this, &server] { server.set_command_max(world_.profile_.command_max); });
+}
 
 void Faults::crash_router() {
   RouterProcess& router = some_router();
@@ -329,6 +337,7 @@ void Faults::end() {
   world_.peers_.set_options({});
   for (std::size_t i = 0; i < world_.servers_.size(); ++i) {
     world_.servers_[i]->process().resume();
+    world_.servers_[i]->set_command_max(world_.profile_.command_max);
     world_.start_server(i);
     world_.set_clock(i, 0);
   }

@@ -36,6 +36,7 @@ class Faults {
   void stall_link();
   void pause_router();
   void pause_server();
+  void slow_server();
   void crash_router();
   void stop_router();
   void crash_server();

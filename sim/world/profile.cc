@@ -59,6 +59,7 @@ FaultWeights make_faults(Rng& rng) {
   faults.arrive = some(2);
   faults.depart = some(2);
   faults.skew_clock = some(2);
+  faults.slow_server = some(2);
   return faults;
 }
 
@@ -114,6 +115,7 @@ void season_servers(Profile& profile, Rng& rng) {
   profile.faults.crash_server = 2;
   profile.faults.failover = 4;
   profile.faults.pause_server = 1;
+  profile.faults.slow_server = 1;
   profile.fault_interval_max = ms_between(rng, 100, 600);
 }
 
@@ -144,6 +146,7 @@ void season_partitions(Profile& profile, Rng& rng) {
   faults.partition = 6;
   faults.cut_off_router = 1;
   faults.stall_link = 1;
+  faults.slow_server = 1;
   faults.arrive = faults.depart = rng.chance(1, 2) ? 1 : 0;
   profile.lease = ms_between(rng, 200, 1'500);
   profile.fault_interval_max = ms_between(rng, 100, 600);
@@ -200,7 +203,7 @@ std::string_view to_string(Flavour flavour) {
 std::uint32_t FaultWeights::total() const {
   return break_server_link + break_client_link + stall_link + pause_router + pause_server +
          crash_router + stop_router + crash_server + failover + cut_off_router + coordinator +
-         peers + abort_move + partition + arrive + depart + skew_clock;
+         peers + abort_move + partition + arrive + depart + skew_clock + slow_server;
 }
 
 Profile make_profile(std::uint64_t seed) {
@@ -231,7 +234,7 @@ Profile make_profile(std::uint64_t seed) {
   profile.clock_jumps = profile.clock_jumps || rng.chance(1, 8);
   if (profile.clock_jumps) {
     profile.faults.skew_clock = std::max(1U, profile.faults.skew_clock);
-    profile.workload.clock_slack += kClockJumpMax;
+    profile.workload.clock_slack += 2 * kClockJumpMax;  // from one end to the other
   }
   if (!profile.lossy_servers) profile.faults.failover = 0;
   return profile;

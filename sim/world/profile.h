@@ -20,6 +20,7 @@ struct FaultWeights {
   std::uint32_t stall_link = 0;  // one direction between a router and a server
   std::uint32_t pause_router = 0;
   std::uint32_t pause_server = 0;
+  std::uint32_t slow_server = 0;  // its commands take milliseconds
   std::uint32_t crash_router = 0;
   std::uint32_t stop_router = 0;  // cleanly
   std::uint32_t crash_server = 0;

@@ -58,6 +58,8 @@ class RouterProcess {
   Process& process() { return process_; }
   const net::Address& address() const { return options_.address; }
   const SessionId& session() const { return session_; }
+  // Of the newest view of this life.
+  Epoch view() const { return view_; }
   // nullptr while it does not run.
   control::Controller* controller() { return controller_.get(); }
   proxy::Router* router() { return router_.get(); }
