@@ -3,6 +3,7 @@
 
 JOBS ?= $(shell nproc)
 SEEDS ?= 200
+FIRST ?= 1
 SEED ?=
 PYTHON ?= python3
 RELEASE := build/release
@@ -61,10 +62,10 @@ tsan: ## the same under the thread sanitizer
 	tools/run_sanitized.sh tsan $(JOBS) $(SANITIZED_TESTS)
 
 .PHONY: sim sim-mutants
-sim: ## the simulated world: SEEDS=N for N seeds, SEED=S to replay one (prints its trace hash)
+sim: ## the simulated world: SEEDS=N seeds from FIRST=K; SEED=S replays one (prints its trace hash)
 	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
 	$(BUILD) release -j $(JOBS) --target cleave-sim
-	$(RELEASE)/cleave-sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+	$(RELEASE)/cleave-sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
 sim-mutants: ## switches each protocol rule off in turn; the simulated world must notice each
 	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
 	$(BUILD) release -j $(JOBS) --target cleave-sim

@@ -162,6 +162,30 @@ TEST(Linearizability, RefusesAValueThatNobodyWrote) {
   }
 }
 
+// Lost writes pile up behind an outage; nobody reads them, so they cost nothing.
+TEST(Linearizability, UncertainWritesThatNobodySawAreNoSearch) {
+  std::vector<Op> history;
+  for (int i = 0; i < 200; ++i)
+    history.push_back({.kind = OpKind::kSet,
+                       .argument = 5'000 + i,
+                       .called = microseconds{i},
+                       .happened = false});
+  for (int i = 0; i < 100; ++i) {
+    const Instant at = milliseconds{10 + i};
+    history.push_back(
+        {.kind = OpKind::kSet, .argument = i, .called = at, .returned = at + microseconds{900}});
+    history.push_back({.kind = OpKind::kDelete,
+                       .result = 1,
+                       .called = at + microseconds{100},
+                       .returned = at + microseconds{900}});
+    history.push_back({.kind = OpKind::kRead,
+                       .result = kAbsent,
+                       .called = at + microseconds{950},
+                       .returned = at + microseconds{960}});
+  }
+  EXPECT_TRUE(check_linearizable(history, kAbsent, 50'000).linearizable);
+}
+
 TEST(Linearizability, GivesUpInsteadOfRunningForEver) {
   Rng rng(3);
   const Verdict verdict = check_linearizable(make_history(rng).history, kAbsent, 10);

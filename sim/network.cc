@@ -39,6 +39,7 @@ nanoseconds Network::latency() {
 }
 
 Instant Network::link_free_at(const std::string& from, const std::string& to) const {
+  if (scheduler_.now() >= last_stall_) return Instant{0};
   const auto found = stalls_.find({from, to});
   return found == stalls_.end() ? Instant{0} : found->second;
 }
@@ -46,10 +47,12 @@ Instant Network::link_free_at(const std::string& from, const std::string& to) co
 void Network::stall(const std::string& from, const std::string& to, Instant until) {
   Instant& free_at = stalls_[{from, to}];
   free_at = std::max(free_at, until);
+  last_stall_ = std::max(last_stall_, until);
 }
 
 void Network::heal() {
   stalls_.clear();
+  last_stall_ = Instant{0};
   for (auto& [number, connection] : connections_)
     for (Flow& flow : connection->flows) flow.held_until = Instant{0};
 }

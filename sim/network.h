@@ -77,6 +77,8 @@ class Network {
   void break_connection(std::uint64_t connection, Break how, nanoseconds late);
   // Nothing from `from` arrives at `to` until then. One direction: TCP holds and repeats.
   void stall(const std::string& from, const std::string& to, Instant until);
+  // When something that leaves now can arrive; not later than now: nothing is in the way.
+  Instant link_free_at(const std::string& from, const std::string& to) const;
   // All stalls end now.
   void heal();
   void set_options(const NetworkOptions& options) { options_ = options; }
@@ -154,7 +156,6 @@ class Network {
   void hear_end(const ConnectionPtr& connection, std::size_t side);
   void break_end(const ConnectionPtr& connection, std::size_t side);
   void forget_if_done(const ConnectionPtr& connection);
-  Instant link_free_at(const std::string& from, const std::string& to) const;
   nanoseconds latency();
   nanoseconds up_to(nanoseconds bound);
 
@@ -167,6 +168,7 @@ class Network {
   std::map<std::uint64_t, ConnectionPtr> connections_;
   std::map<net::Address, Listening> listening_;
   std::map<std::pair<std::string, std::string>, Instant> stalls_;
+  Instant last_stall_{0};  // none lasts longer
 };
 
 }  // namespace cleave::sim

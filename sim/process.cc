@@ -1,6 +1,22 @@
 #include "sim/process.h"
 
 namespace cleave::sim {
+namespace {
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+}  // namespace
+
+Instant Process::shown_at(Instant when) const {
+  const std::int64_t count = when.count();
+  return Instant{count + count * rate_ / kMillion};
+}
+
+Instant Process::when_it_shows(Instant steady) const {
+  Instant when{steady.count() * kMillion / (kMillion + rate_)};
+  while (shown_at(when) < steady) ++when;
+  return when;
+}
 
 void Process::run_at(Instant when, Scheduler::Callback callback) {
   if (!alive_) return;

@@ -1,6 +1,6 @@
 // Process: what lives and dies together. All loops of one simulated process run their events
 // through it, so that it can be crashed (its events never run any more), paused (they wait) and
-// started again (a new life; events of older lives stay dead).
+// started again (a new life; events of older lives stay dead). Its clocks may be wrong.
 //
 // Threads: one.
 #pragma once
@@ -30,6 +30,15 @@ class Process {
   // in the order in which the events came due. A dead process asks for nothing.
   void run_at(Instant when, Scheduler::Callback callback);
 
+  // Its clocks: the wall clock is off by so much, the steady one runs fast by so many millionths.
+  // The rate is to be set before its first loop is made.
+  void set_wall_skew(milliseconds skew) { wall_skew_ = skew; }
+  milliseconds wall_skew() const { return wall_skew_; }
+  void set_rate(std::int64_t millionths) { rate_ = millionths; }
+  Instant steady_now() const { return shown_at(scheduler_.now()); }
+  // When its steady clock will show that; never early.
+  Instant when_it_shows(Instant steady) const;
+
   void pause() { paused_ = true; }
   void resume();
 
@@ -37,6 +46,7 @@ class Process {
   friend class Network;  // which ends the connections at a crash
   void crash();
   void start();
+  Instant shown_at(Instant when) const;
   void run(std::uint64_t life, Scheduler::Callback callback);
 
   Scheduler& scheduler_;
@@ -45,6 +55,8 @@ class Process {
   std::uint64_t life_ = 1;
   bool alive_ = true;
   bool paused_ = false;
+  milliseconds wall_skew_{0};
+  std::int64_t rate_ = 0;
   std::vector<Scheduler::Callback> waiting_;  // came due while paused
 };
 

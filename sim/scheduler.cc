@@ -45,23 +45,37 @@ UnixMillis Scheduler::wall_now() const {
 Rng Scheduler::fork(std::uint64_t purpose) const { return Rng(mixed(mixed(1, seed_), purpose)); }
 
 void Scheduler::at(Instant when, Callback callback) {
-  heap_.push_back({std::max(when, now_), next_order_++, std::move(callback)});
+  std::size_t slot = callbacks_.size();
+  if (free_slots_.empty()) {
+    callbacks_.push_back(std::move(callback));
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    callbacks_[slot] = std::move(callback);
+  }
+  heap_.push_back({std::max(when, now_), next_order_++, slot});
   std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
 void Scheduler::clear() {
   // What is destroyed may ask for new events.
-  while (!heap_.empty()) const std::vector<Event> dropped = std::exchange(heap_, {});
+  while (!heap_.empty()) {
+    heap_.clear();
+    free_slots_.clear();
+    const std::vector<Callback> dropped = std::exchange(callbacks_, {});
+  }
 }
 
 bool Scheduler::step() {
   if (heap_.empty()) return false;
   std::pop_heap(heap_.begin(), heap_.end(), later);
-  Event event = std::move(heap_.back());
+  const Event event = heap_.back();
   heap_.pop_back();
   now_ = event.when;
   ++events_;
-  event.callback();
+  const Callback callback = std::exchange(callbacks_[event.slot], nullptr);
+  free_slots_.push_back(event.slot);
+  callback();
   return true;
 }
 

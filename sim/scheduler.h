@@ -72,7 +72,7 @@ class Scheduler final : public Clock {
   struct Event {
     Instant when;
     std::uint64_t order;
-    Callback callback;
+    std::size_t slot;  // of its callback, which stays where it is while the heap is sorted
   };
   static bool later(const Event& left, const Event& right);
 
@@ -83,6 +83,8 @@ class Scheduler final : public Clock {
   std::uint64_t trace_hash_;
   std::ostream* trace_ = nullptr;
   std::vector<Event> heap_;  // std::*_heap by `later`
+  std::vector<Callback> callbacks_;
+  std::vector<std::size_t> free_slots_;
 };
 
 }  // namespace cleave::sim

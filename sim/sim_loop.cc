@@ -40,7 +40,7 @@ void SimLoop::post(Callback callback) {
   if (dead()) return;
   posted_.push_back(std::move(callback));
   const auto delay = nanoseconds(rng_.below(static_cast<std::uint64_t>(kPostMax.count())));
-  run_at(now() + delay, [this] { run_posted(); });
+  run_at(scheduler_.now() + delay, [this] { run_posted(); });
 }
 
 void SimLoop::run_posted() {
@@ -59,7 +59,7 @@ void SimLoop::at_turn_end(net::TurnEnd& turn_end) {
   turn_end_scheduled_ = true;
   const bool alone = rng_.chance(1, 2);
   const auto length = static_cast<std::uint64_t>(kTurnMax.count());
-  run_at(now() + nanoseconds(alone ? 0 : rng_.below(length)), [this] { end_turn(); });
+  run_at(scheduler_.now() + nanoseconds(alone ? 0 : rng_.below(length)), [this] { end_turn(); });
 }
 
 void SimLoop::end_turn() {
@@ -82,7 +82,8 @@ net::TimerId SimLoop::after(nanoseconds delay, Callback callback) {
   const std::uint64_t timer = next_timer_++;
   if (dead()) return net::TimerId{timer};
   timers_.emplace(timer, std::move(callback));
-  run_at(now() + std::max(delay, nanoseconds{0}), [this, timer] { run_timer(timer); });
+  run_at(process_.when_it_shows(now() + std::max(delay, nanoseconds{0})),
+         [this, timer] { run_timer(timer); });
   return net::TimerId{timer};
 }
 

@@ -24,8 +24,10 @@ class SimLoop final : public net::Loop {
   SimLoop(const SimLoop&) = delete;
   SimLoop& operator=(const SimLoop&) = delete;
 
-  Instant now() const override { return scheduler_.now(); }
-  UnixMillis wall_now() const override { return scheduler_.wall_now(); }
+  Instant now() const override { return process_.steady_now(); }
+  UnixMillis wall_now() const override {
+    return UnixMillis{scheduler_.wall_now().value() + process_.wall_skew().count()};
+  }
   void post(Callback callback) override;
   void at_turn_end(net::TurnEnd& turn_end) override;
   void forget_turn_end(net::TurnEnd& turn_end) override;
@@ -36,8 +38,10 @@ class SimLoop final : public net::Loop {
                                                 Acceptor acceptor) override;
 
   Process& process() { return process_; }
+  const Process& process() const { return process_; }
   std::uint64_t life() const { return life_; }
-  // An event of this loop, for the network and other simulated services.
+  // An event of this loop, for the network and other simulated services; `when` is the world's
+  // time, not that of the process's clock.
   void run_at(Instant when, Callback callback);
   // Forgets everything that was to run; to be called when its process has died and its users are
   // gone. What events elsewhere still hold may be destroyed later and call a loop: so a loop of a

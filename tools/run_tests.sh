@@ -92,7 +92,7 @@ tier_unit() {
 }
 
 tier_sim() {
-  check "simulated world, ${SEEDS:-100} seeds" "$release/cleave-sim" --seeds "${SEEDS:-100}"
+  check "simulated world, ${SEEDS:-200} seeds" "$release/cleave-sim" --seeds "${SEEDS:-200}"
   # The same seed must give the same history, in every process.
   check "one seed, twice" bash -c \
     "diff <($release/cleave-sim --seed 7) <($release/cleave-sim --seed 7)"

@@ -1,12 +1,13 @@
 // cleave-sim: runs the product's own router and control code in simulated worlds.
 //
 //   cleave-sim --seed S [--log] [--trace]     one world; prints its trace hash
-//   cleave-sim --seeds N [--from K]           many; exit code 1 on any violation
+//   cleave-sim --seeds N [--first K]          seeds K .. K+N-1; exit code 1 on any violation
 //   cleave-sim --mutant NAME --seeds N        with one rule of the protocol switched off
-//   cleave-sim --mutants [--seeds N]          every rule in turn (or --mutant NAME): is each
-// caught?
+//   cleave-sim --mutants [--seeds N]          every rule in turn (or --mutant NAME): is each caught
+//                                             by one of 2 N seeds? Prints a line for each
 //
-// The seeds that once failed (sim/seeds.txt, or --seeds-file) are always run first.
+// The seeds that once failed (sim/seeds.txt, or --seeds-file) are always run first. Several
+// processes share many seeds by windows of their own: `--first 1 --seeds 10000`, `--first 10001`.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -25,11 +26,14 @@ using cleave::sim::Mutant;
 using cleave::sim::Report;
 using cleave::sim::World;
 
+constexpr std::uint64_t kSeeds = 200;
+constexpr std::uint64_t kMutantSeeds = 60;
+
 struct Arguments {
   std::uint64_t seed = 0;
   bool one_seed = false;
-  std::uint64_t seeds = 200;
-  std::uint64_t from = 1;
+  std::uint64_t seeds = 0;  // 0: kSeeds, or of mutants kMutantSeeds
+  std::uint64_t first = 1;
   std::string mutant;
   bool all_mutants = false;
   bool log = false;
@@ -52,8 +56,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
       if (!parse_number(value, arguments.seed)) return false;
     } else if (name == "--seeds") {
       if (!parse_number(value, arguments.seeds)) return false;
-    } else if (name == "--from") {
-      if (!parse_number(value, arguments.from)) return false;
+    } else if (name == "--first" || name == "--from") {
+      if (!parse_number(value, arguments.first)) return false;
     } else if (name == "--mutant") {
       arguments.mutant = value;
     } else if (name == "--seeds-file") {
@@ -89,7 +93,7 @@ std::vector<std::uint64_t> kept_seeds(const std::string& path) {
 
 std::vector<std::uint64_t> seeds_of(const Arguments& arguments) {
   std::vector<std::uint64_t> seeds = kept_seeds(arguments.seeds_file);
-  for (std::uint64_t i = 0; i < arguments.seeds; ++i) seeds.push_back(arguments.from + i);
+  for (std::uint64_t i = 0; i < arguments.seeds; ++i) seeds.push_back(arguments.first + i);
   return seeds;
 }
 
@@ -109,6 +113,7 @@ int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
   std::uint64_t aborted = 0;
   std::uint64_t operations = 0;
   std::uint64_t faults = 0;
+  std::uint64_t virtual_seconds = 0;
   std::uint64_t violations = 0;
   const std::vector<std::uint64_t> seeds = seeds_of(arguments);
   for (const std::uint64_t seed : seeds) {
@@ -117,14 +122,15 @@ int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
     aborted += report.aborted;
     operations += report.operations;
     faults += report.faults;
+    virtual_seconds += report.virtual_seconds;
     violations += report.violations.size();
     if (!report.violations.empty()) std::cout << to_line(report) << '\n';
     print_violations(report);
     std::cout.flush();
   }
-  std::cout << "seeds " << seeds.size() << ", ops " << operations << ", moves committed "
-            << committed << ", aborted " << aborted << ", faults injected " << faults
-            << ", violations " << violations << '\n';
+  std::cout << "seeds " << seeds.size() << ", virtual seconds " << virtual_seconds << ", ops "
+            << operations << ", moves committed " << committed << ", aborted " << aborted
+            << ", faults injected " << faults << ", violations " << violations << '\n';
   return violations == 0 ? 0 : 1;
 }
 
@@ -133,8 +139,8 @@ std::vector<std::uint64_t> seeds_for(const Mutant& mutant, const Arguments& argu
   std::vector<std::uint64_t> seeds;
   const auto flavour = static_cast<std::uint64_t>(mutant.met_in);
   for (std::uint64_t i = 0; i < arguments.seeds; ++i) {
-    seeds.push_back((arguments.from + i) * cleave::sim::kFlavours + flavour);
-    seeds.push_back(arguments.from + i);
+    seeds.push_back((arguments.first + i) * cleave::sim::kFlavours + flavour);
+    seeds.push_back(arguments.first + i);
   }
   return seeds;
 }
@@ -177,10 +183,11 @@ int run_mutants(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
-    std::cerr << "usage: cleave-sim --seed S [--log] [--trace] | --seeds N [--from K] |\n"
+    std::cerr << "usage: cleave-sim --seed S [--log] [--trace] | --seeds N [--first K] |\n"
                  "       --mutants [--seeds N]; each with [--mutant NAME] [--seeds-file PATH]\n";
     return 2;
   }
+  if (arguments.seeds == 0) arguments.seeds = arguments.all_mutants ? kMutantSeeds : kSeeds;
   if (arguments.all_mutants) return run_mutants(arguments);
   cleave::Mutations mutations;
   if (!arguments.mutant.empty()) {

@@ -68,6 +68,10 @@ class ModelServer {
   Keyspace& keys() { return keys_; }
   const Options& options() const { return options_; }
   void observe(Observer observer) { observer_ = std::move(observer); }
+  // From now on one command takes up to so long.
+  void set_command_max(nanoseconds most) { options_.command_max = most; }
+  // Its wall clock jumps.
+  void set_clock_skew(std::int64_t ms) { options_.clock_skew_ms = ms; }
   // The keyspace as the server's clock sees it now.
   Keyspace& current();
   std::size_t clients() const { return clients_.size(); }

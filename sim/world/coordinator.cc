@@ -10,8 +10,11 @@ constexpr std::uint64_t kRngPurpose = 0x636F6F7264;
 
 }  // namespace
 
-SimCoordinator::SimCoordinator(Scheduler& scheduler, Observer observer)
-    : scheduler_(scheduler), observer_(std::move(observer)), rng_(scheduler.fork(kRngPurpose)) {}
+SimCoordinator::SimCoordinator(Scheduler& scheduler, Network& network, Observer observer)
+    : scheduler_(scheduler),
+      network_(network),
+      observer_(std::move(observer)),
+      rng_(scheduler.fork(kRngPurpose)) {}
 
 nanoseconds SimCoordinator::up_to(nanoseconds bound) {
   return nanoseconds(rng_.below(static_cast<std::uint64_t>(bound.count()) + 1));
@@ -21,14 +24,14 @@ nanoseconds SimCoordinator::latency() {
   return options_.latency_min + up_to(options_.latency_max - options_.latency_min);
 }
 
-Instant SimCoordinator::reachable_at(const Process& process) const {
-  const auto found = cut_off_.find(process.number());
-  return found == cut_off_.end() ? Instant{0} : found->second;
+void SimCoordinator::extend_leases(nanoseconds by) {
+  for (auto& [session, until] : leases_) until = std::max(until, scheduler_.now()) + by;
 }
 
 bool SimCoordinator::stopped() const { return scheduler_.now() < stopped_until_; }
 
 Result<Epoch> SimCoordinator::compare_and_set(Epoch expected, std::string text) {
+  ++writes_tried_;
   if (stored_.epoch != expected)
     return fail(Code::kConflict, "the register is at epoch " +
                                      std::to_string(stored_.epoch.value()) + ", not " +
@@ -51,24 +54,34 @@ void SimRegister::call(std::function<Result<T>()> effect, Done<T> done) {
     return;
   }
   const CoordinatorOptions& options = coordinator_.options_;
-  const bool cut_off = coordinator_.reachable_at(loop.process()) > scheduler.now();
-  const bool lost =
-      cut_off || (options.lost_one_of != 0 && coordinator_.rng_.chance(1, options.lost_one_of));
-  const bool arrives = !lost || (!cut_off && coordinator_.rng_.chance(1, 2));
+  const std::string& host = loop.process().host();
+  // What meets a partition is held and arrives when it has ended, or never.
+  const Instant free_at = coordinator_.network_.link_free_at(host, SimCoordinator::kHost);
+  const bool held_for_ever = free_at > scheduler.now() && coordinator_.rng_.chance(1, 2);
+  const bool lost = held_for_ever ||
+                    (options.lost_one_of != 0 && coordinator_.rng_.chance(1, options.lost_one_of));
+  const bool arrives = !lost || (!held_for_ever && coordinator_.rng_.chance(1, 2));
   const Instant deadline = scheduler.now() + options.patience;
-  const Instant effect_at = scheduler.now() + coordinator_.latency();
-  const Instant answer_at = effect_at + coordinator_.latency();
-  if (lost || answer_at > deadline)
+  const Instant effect_at = std::max(scheduler.now(), free_at) + coordinator_.latency();
+  const auto time_out = [&loop, deadline, done] {
     loop.run_at(deadline, [done] { done(fail(Code::kTimeout, "no answer of the coordinator")); });
+  };
+  const bool unheard = lost || effect_at > deadline;
+  if (unheard) time_out();
+  if (!arrives) return;
   // The call is on its way whatever becomes of the process that made it.
-  scheduler.at(effect_at, [&coordinator = coordinator_, &loop, lost, arrives, answer_at, deadline,
+  scheduler.at(effect_at, [&coordinator = coordinator_, &loop, unheard, deadline, time_out,
                            exists = loop.existence(), effect = std::move(effect),
                            done = std::move(done)] {
-    if (!arrives) return;
     Result<T> result = coordinator.stopped()
                            ? Result<T>(fail(Code::kUnavailable, "the coordinator does not answer"))
                            : effect();
-    if (lost || answer_at > deadline || exists.expired()) return;
+    if (unheard || exists.expired()) return;
+    const Instant now = coordinator.scheduler_.now();
+    const Instant back =
+        coordinator.network_.link_free_at(SimCoordinator::kHost, loop.process().host());
+    const Instant answer_at = std::max(now, back) + coordinator.latency();
+    if (answer_at > deadline) return time_out();
     loop.run_at(answer_at, [done, result = std::move(result)] { done(result); });
   });
 }
@@ -91,21 +104,35 @@ void SimRegister::watch(std::function<void(const coord::Stored&)> changed) {
   coordinator_.watchers_[watcher_] = [this, shared] { tell_watcher(shared); };
 }
 
-void SimRegister::tell_watcher(
-    const std::shared_ptr<std::function<void(const coord::Stored&)>>& changed) {
-  const Instant earliest =
-      std::max(coordinator_.scheduler_.now(), coordinator_.reachable_at(loop_.process()));
-  const Instant when = earliest + coordinator_.up_to(coordinator_.options_.watch_max);
-  loop_.run_at(when, [this, told = std::weak_ptr(told_), changed] {
-    const auto newest = told.lock();
-    if (newest == nullptr) return;  // the register is gone
-    if (coordinator_.reachable_at(loop_.process()) > coordinator_.scheduler_.now())
-      return tell_watcher(changed);  // cut off meanwhile
-    const SimCoordinator& coordinator = coordinator_;
-    if (coordinator.stored_.epoch <= *newest) return;
-    *newest = coordinator.stored_.epoch;
-    (*changed)(coordinator.stored_);
+// Read at some moment after the change, heard some time after that.
+void SimRegister::tell_watcher(const Changed& changed) {
+  SimCoordinator& coordinator = coordinator_;
+  const nanoseconds longest = coordinator.options_.watch_max;
+  const Instant now = coordinator.scheduler_.now();
+  const Instant free_at =
+      coordinator.network_.link_free_at(SimCoordinator::kHost, loop_.process().host());
+  const Instant when = std::max(now, free_at) + coordinator.up_to(longest);
+  loop_.run_at(when, [this, newest = std::weak_ptr(told_), changed, longest] {
+    if (newest.expired()) return;  // the register is gone
+    const Instant heard = coordinator_.scheduler_.now();
+    if (coordinator_.network_.link_free_at(SimCoordinator::kHost, loop_.process().host()) > heard)
+      return tell_watcher(changed);                    // cut off meanwhile
+    if (coordinator_.stored_.epoch <= *told_) return;  // told already: several changes, one call
+    const std::uint32_t repeat = coordinator_.options_.repeat_one_of;
+    const int times = repeat != 0 && coordinator_.rng_.chance(1, repeat) ? 2 : 1;
+    for (int i = 0; i < times; ++i) {
+      loop_.run_at(heard + coordinator_.up_to(longest / 4),
+                   [this, newest, changed, read = coordinator_.stored_] {
+                     if (!newest.expired()) deliver(changed, read);
+                   });
+    }
   });
+}
+
+void SimRegister::deliver(const Changed& changed, const coord::Stored& read) {
+  if (read.epoch < *told_) return;  // epochs never go back
+  *told_ = read.epoch;
+  (*changed)(read);
 }
 
 void SimRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) {

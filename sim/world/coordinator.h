@@ -1,8 +1,10 @@
 // SimCoordinator: the coordination service of a simulated world, and a process's register on it.
 //
 // What coord/memory cannot do, this does: answers that are late or lost, a compare-and-set that
-// happened though nobody heard of it, an outage. Linearizable all the same: a call takes effect at
-// one instant between its begin and its answer.
+// happened though nobody heard of it, an outage, partitions (it is a host of the network),
+// notifications that are late, skipped or repeated, leases that a failover forgets or extends.
+// Linearizable all the same: a call takes effect at one instant, after its begin and, where it is
+// answered, before its answer. Except after `restore`.
 //
 // Threads: one.
 #pragma once
@@ -24,27 +26,32 @@ struct CoordinatorOptions {
   nanoseconds latency_max = milliseconds{2};
   nanoseconds watch_max = milliseconds{5};   // a watcher hears of a change so late
   nanoseconds patience = milliseconds{500};  // after that an answer counts as lost (kTimeout)
-  std::uint32_t lost_one_of = 0;  // answers; half of their requests were lost too. 0: none
+  std::uint32_t lost_one_of = 0;    // answers; half of their requests were lost too. 0: none
+  std::uint32_t repeat_one_of = 8;  // notifications come twice. 0: none
 };
 
 class SimCoordinator {
  public:
+  static constexpr const char* kHost = "10.0.0.1";
+
   // Every change that took effect, in order.
   using Observer = std::function<void(const coord::Stored&)>;
 
-  SimCoordinator(Scheduler& scheduler, Observer observer);
+  SimCoordinator(Scheduler& scheduler, Network& network, Observer observer);
 
   void set_options(const CoordinatorOptions& options) { options_ = options; }
   const CoordinatorOptions& options() const { return options_; }
-  // Until then nothing passes between that process and the coordinator.
-  void cut_off(const Process& process, Instant until) { cut_off_[process.number()] = until; }
-  void heal() {
-    stopped_until_ = Instant{0};
-    cut_off_.clear();
-  }
+  void heal() { stopped_until_ = Instant{0}; }
   // Until then every call is refused.
   void stop_until(Instant when) { stopped_until_ = when; }
+  // A failover: the new one knows of no lease, or gives each a new term.
+  void forget_leases() { leases_.clear(); }
+  void extend_leases(nanoseconds by);
+  // From an old backup.
+  void restore(coord::Stored old) { stored_ = std::move(old); }
   const coord::Stored& stored() const { return stored_; }
+  // Compare-and-sets that were tried, lost races included.
+  std::uint64_t writes_tried() const { return writes_tried_; }
 
  private:
   friend class SimRegister;
@@ -52,15 +59,15 @@ class SimCoordinator {
   nanoseconds latency();
   nanoseconds up_to(nanoseconds bound);
   bool stopped() const;
-  Instant reachable_at(const Process& process) const;
   Result<Epoch> compare_and_set(Epoch expected, std::string text);
 
   Scheduler& scheduler_;
+  Network& network_;
   Observer observer_;
   CoordinatorOptions options_;
   Rng rng_;
   Instant stopped_until_{0};
-  std::map<std::uint64_t, Instant> cut_off_;  // by process number
+  std::uint64_t writes_tried_ = 0;
   coord::Stored stored_;
   std::map<SessionId, Instant> leases_;
   std::uint64_t next_watcher_ = 1;
@@ -85,7 +92,9 @@ class SimRegister final : public coord::Register {
   // `effect` runs at the coordinator; its result reaches `done`, or is lost on the way.
   template <class T>
   void call(std::function<Result<T>()> effect, Done<T> done);
-  void tell_watcher(const std::shared_ptr<std::function<void(const coord::Stored&)>>& changed);
+  using Changed = std::shared_ptr<std::function<void(const coord::Stored&)>>;
+  void tell_watcher(const Changed& changed);
+  void deliver(const Changed& changed, const coord::Stored& read);
 
   SimCoordinator& coordinator_;
   SimLoop& loop_;

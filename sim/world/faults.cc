@@ -1,12 +1,16 @@
 #include "sim/world/faults.h"
 
+#include <iterator>
 #include <utility>
 
 namespace cleave::sim {
 namespace {
 
 constexpr std::uint64_t kRngPurpose = 0x6661756C74;
-constexpr std::uint64_t kMoverPurpose = 0x6D6F766572;
+constexpr milliseconds kQuietMax{8'000};
+constexpr std::size_t kRoutersMin = 3;  // that stay
+constexpr std::size_t kRoutersMax = 6;
+constexpr std::size_t kRoutersEver = 40;
 
 }  // namespace
 
@@ -24,6 +28,11 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::coordinator, &Faults::disturb_coordinator},
     {&FaultWeights::peers, &Faults::disturb_peers},
     {&FaultWeights::abort_move, &Faults::abort_move},
+    {&FaultWeights::partition, &Faults::partition},
+    {&FaultWeights::arrive, &Faults::arrive},
+    {&FaultWeights::depart, &Faults::depart},
+    {&FaultWeights::skew_clock, &Faults::skew_clock},
+    {&FaultWeights::slow_server, &Faults::slow_server},
 };
 
 Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
@@ -33,13 +42,46 @@ void Faults::start() {
 }
 
 void Faults::schedule() {
-  const nanoseconds most = world_.profile_.fault_interval_max;
-  const nanoseconds wait(rng_.below(static_cast<std::uint64_t>(most.count())));
-  world_.scheduler_.at(world_.scheduler_.now() + wait, [this] {
+  world_.scheduler_.at(world_.scheduler_.now() + wait(), [this] {
     if (ended_) return;
     strike();
     schedule();
   });
+}
+
+nanoseconds Faults::wait() {
+  const auto up_to = [this](nanoseconds most) {
+    return nanoseconds(rng_.below(static_cast<std::uint64_t>(most.count())));
+  };
+  const nanoseconds brief = up_to(world_.profile_.fault_interval_max);
+  return world_.profile_.rhythm.wait(world_.scheduler_.now(), brief, up_to(kQuietMax));
+}
+
+void Faults::see(const ring::RingView& before, const ring::RingView& after) {
+  const std::uint64_t one_of = world_.profile_.phase_fault_one_of;
+  if (ended_ || one_of == 0) return;
+  const auto& moves = before.document().moves;
+  bool changed = moves.size() != after.document().moves.size();
+  for (const ring::Move& move : after.document().moves) {
+    const ring::Move* was = ring::find_move(before.document(), move.id);
+    changed = changed || was == nullptr || was->phase != move.phase;
+  }
+  if (!changed || !rng_.chance(1, one_of)) return;
+  // At once, while all routers hear of it, or while the phase lasts.
+  const nanoseconds soon = rng_.chance(1, 2) ? milliseconds{2} : milliseconds{30};
+  world_.scheduler_.at(world_.scheduler_.now() + world_.up_to(soon), [this] {
+    if (!ended_) strike_at_phase();
+  });
+}
+
+void Faults::strike_at_phase() {
+  constexpr void (Faults::* kStrikes[])() = {
+      &Faults::arrive,         &Faults::arrive,      &Faults::depart,
+      &Faults::crash_router,   &Faults::stop_router, &Faults::pause_router,
+      &Faults::cut_off_router, &Faults::partition,   &Faults::break_server_link};
+  ++count_;
+  if (world_.profile_.phase_arrivals) return rng_.chance(2, 3) ? arrive() : depart();
+  (this->*kStrikes[rng_.below(std::size(kStrikes))])();
 }
 
 void Faults::strike() {
@@ -61,7 +103,8 @@ void Faults::later(nanoseconds delay, Scheduler::Callback mend) {
 }
 
 RouterProcess& Faults::some_router() {
-  return *world_.routers_[rng_.below(world_.routers_.size())];
+  const std::vector<RouterProcess*> staying = world_.staying();
+  return *staying[rng_.below(staying.size())];
 }
 
 ModelServer& Faults::some_server() { return *world_.servers_[rng_.below(world_.servers_.size())]; }
@@ -119,14 +162,42 @@ void Faults::pause_router() {
 
 void Faults::pause_server() { pause(some_server().process(), world_.up_to(milliseconds{800})); }
 
+void Faults::slow_server() {
+  ModelServer& server = some_server();
+  server.set_command_max(milliseconds{1} + world_.up_to(milliseconds{10}));
+  later(world_.up_to(milliseconds{800}),
+        [this, &server] { server.set_command_max(world_.profile_.command_max); });
+}
+
 void Faults::crash_router() {
   RouterProcess& router = some_router();
   if (!router.running()) return;
   world_.log("crash " + router.session().value());
   router.crash(rng_.chance(2, 3) ? Death::kProcess : Death::kMachine);
   later(world_.up_to(milliseconds{1'500}), [&router] {
-    if (!router.running()) router.start();
+    if (!router.running() && !router.retired()) router.start();
   });
+}
+
+void Faults::arrive() {
+  if (world_.staying().size() >= kRoutersMax) return depart();
+  if (world_.routers_.size() >= kRoutersEver) return;
+  world_.add_router();
+  world_.log("a new router");
+  world_.routers_.back()->start();
+}
+
+// Cleanly or not, perhaps while it leads or holds a range; nobody takes its place.
+void Faults::depart() {
+  if (world_.staying().size() <= kRoutersMin) return;
+  RouterProcess& router = some_router();
+  if (!router.running() || router.process().paused()) return;
+  world_.log("depart " + router.session().value());
+  router.retire();
+  if (!world_.profile_.phase_arrivals && rng_.chance(1, 2))
+    router.crash(rng_.chance(1, 2) ? Death::kProcess : Death::kMachine);
+  else if (!router.wants_restart())
+    router.stop();
 }
 
 void Faults::stop_router() {
@@ -158,16 +229,78 @@ void Faults::failover() {
 void Faults::cut_off_router() {
   RouterProcess& router = some_router();
   world_.log("cut off " + router.session().value());
-  world_.coordinator_.cut_off(router.process(),
-                              world_.scheduler_.now() + world_.up_to(world_.profile_.long_outage));
+  const Instant until = world_.scheduler_.now() + world_.up_to(world_.profile_.long_outage);
+  const std::string& host = router.address().host;
+  const std::uint64_t way = rng_.below(4);  // mostly both
+  if (way != 0) world_.network_.stall(host, SimCoordinator::kHost, until);
+  if (way != 1) world_.network_.stall(SimCoordinator::kHost, host, until);
+}
+
+std::vector<std::string> Faults::hosts() const {
+  std::vector<std::string> all{SimCoordinator::kHost};
+  for (const RouterProcess* router : world_.staying()) all.push_back(router->address().host);
+  for (const auto& server : world_.servers_) all.push_back(server->options().address.host);
+  return all;
+}
+
+// Two hosts, one from all others, or two halves; one way or both.
+void Faults::partition() {
+  const std::vector<std::string> all = hosts();
+  const std::uint64_t shape = rng_.below(3);
+  const std::size_t chosen = rng_.below(all.size());
+  const std::size_t other = (chosen + 1 + rng_.below(all.size() - 1)) % all.size();
+  std::vector<std::string> here;
+  std::vector<std::string> there;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool half = rng_.chance(1, 2);
+    if (i == chosen || (shape == 0 && half && i != other))
+      here.push_back(all[i]);
+    else if (shape != 1 || i == other)
+      there.push_back(all[i]);
+  }
+  const nanoseconds longest = rng_.chance(1, 3) ? world_.profile_.long_outage : milliseconds{300};
+  const Instant until = world_.scheduler_.now() + world_.up_to(longest);
+  const std::uint64_t way = rng_.below(4);
+  world_.log("partition of " + here.front() +
+             (way == 0   ? " to "
+              : way == 1 ? " from "
+                         : " and ") +
+             there.front());
+  for (const std::string& one : here) {
+    for (const std::string& two : there) {
+      if (way != 1) world_.network_.stall(one, two, until);
+      if (way != 0) world_.network_.stall(two, one, until);
+    }
+  }
+}
+
+// A router's wall clock matters to nobody; a server's decides when keys expire.
+void Faults::skew_clock() {
+  if (world_.profile_.clock_jumps && rng_.chance(1, 2)) return skew_server_clock();
+  const auto jump = static_cast<std::int64_t>(rng_.below(20'000));
+  some_router().process().set_wall_skew(milliseconds{jump - 10'000});
+}
+
+// By little more than a move may find, or by much; and back, after a while.
+void Faults::skew_server_clock() {
+  const std::size_t index = rng_.below(world_.servers_.size());
+  const bool little = rng_.chance(1, 2);
+  const auto jump =
+      static_cast<std::int64_t>(little ? 60 + rng_.below(300) : 3'000 + rng_.below(1'900));
+  world_.set_clock(index, rng_.chance(1, 2) ? jump : -jump);
+  const nanoseconds length = seconds{12} + world_.up_to(seconds{15});
+  later(length, [this, index] { world_.set_clock(index, 0); });
 }
 
 void Faults::disturb_coordinator() {
   SimCoordinator& coordinator = world_.coordinator_;
   const nanoseconds length = world_.up_to(milliseconds{1'500});
-  if (rng_.chance(1, 3)) {
-    coordinator.stop_until(world_.scheduler_.now() + length);
-    return;
+  const std::uint64_t what = rng_.below(6);
+  if (what < 2) return coordinator.stop_until(world_.scheduler_.now() + length);
+  if (what < 4) {  // a failover
+    coordinator.stop_until(world_.scheduler_.now() + length / 4);
+    if (rng_.chance(1, 2)) return coordinator.forget_leases();
+    return coordinator.extend_leases(world_.profile_.lease * 2);
   }
   CoordinatorOptions options = world_.profile_.coordinator;
   options.latency_max += world_.up_to(milliseconds{rng_.chance(1, 2) ? 300 : 10});
@@ -204,77 +337,14 @@ void Faults::end() {
   world_.peers_.set_options({});
   for (std::size_t i = 0; i < world_.servers_.size(); ++i) {
     world_.servers_[i]->process().resume();
+    world_.servers_[i]->set_command_max(world_.profile_.command_max);
     world_.start_server(i);
+    world_.set_clock(i, 0);
   }
   for (const auto& router : world_.routers_) {
     router->process().resume();
-    if (!router->running()) router->start();
+    if (!router->running() && !router->retired()) router->start();
   }
-}
-
-// ---- moves
-// ----------------------------------------------------------------------------------------
-
-Mover::Mover(World& world) : world_(world), rng_(world.scheduler_.fork(kMoverPurpose)) {}
-
-void Mover::start() { schedule(); }
-
-void Mover::schedule() {
-  const nanoseconds most = world_.profile_.move_interval_max;
-  const nanoseconds wait(rng_.below(static_cast<std::uint64_t>(most.count())));
-  world_.scheduler_.at(world_.scheduler_.now() + wait, [this] {
-    if (ended_) return;
-    order();
-    schedule();
-  });
-}
-
-void Mover::order() {
-  RouterProcess* leader = world_.leader();
-  if (leader == nullptr || world_.checker_.view() == nullptr) return;
-  const ring::RingView& view = *world_.checker_.view();
-  if (view.document().moves.size() >= 2) return;
-  // Often the same again, or back: what an earlier attempt left behind must not show.
-  ring::MoveRequest request = rng_.chance(1, 2) ? last_ : random_request(view);
-  if (rng_.chance(1, 4)) std::swap(request.source, request.destination);
-  if (request.ranges.empty()) return;
-  last_ = request;
-  leader->controller()->move(std::move(request), [](const Result<MoveId>&) {});
-}
-
-// A piece of the entry, often a small one around a key that is in use.
-ring::TokenRange Mover::random_piece(const ring::RingView& view, const ring::Entry& entry) {
-  if (rng_.chance(1, 4)) return entry.range;
-  const std::vector<std::string>& keys = world_.workload_->keys();
-  Token middle = view.token_of(keys[rng_.below(keys.size())]);
-  if (!entry.range.contains(middle)) return entry.range;
-  const std::uint64_t below = middle.value() - entry.range.first.value();
-  const std::uint64_t above = entry.range.last.value() - middle.value();
-  const std::uint64_t first = middle.value() - (below == 0 ? 0 : rng_.below(below));
-  const std::uint64_t last = middle.value() + (above == 0 ? 0 : rng_.below(above));
-  return {Token{first}, Token{last}};
-}
-
-ring::MoveRequest Mover::random_request(const ring::RingView& view) {
-  const std::vector<std::string>& keys = world_.workload_->keys();
-  ring::MoveRequest request{.ranges = {},
-                            .source = view.owner(view.token_of(keys[rng_.below(keys.size())])),
-                            .destination = {},
-                            .reason = "random",
-                            .now = world_.scheduler_.wall_now()};
-  const auto& nodes = view.document().nodes;
-  do {
-    request.destination = nodes[rng_.below(nodes.size())].id;
-  } while (request.destination == request.source);
-  std::vector<ring::TokenRange> pieces;
-  // The entries that hold keys in use, and a few others.
-  for (const std::string& key : keys) {
-    const ring::Entry& entry = view.entry(view.find(view.token_of(key)));
-    if (entry.node != request.source || entry.move != ring::kNone) continue;
-    if (rng_.chance(1, 2)) pieces.push_back(random_piece(view, entry));
-  }
-  request.ranges = ring::normalised(std::move(pieces));
-  return request;
 }
 
 }  // namespace cleave::sim

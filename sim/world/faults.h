@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/world/world.h"
@@ -17,6 +18,8 @@ class Faults {
   void start();
   // No new ones; everything that is broken is mended now.
   void end();
+  // The document changed: routers fall, go and come in every phase of a move.
+  void see(const ring::RingView& before, const ring::RingView& after);
   std::uint64_t count() const { return count_; }
 
  private:
@@ -33,6 +36,7 @@ class Faults {
   void stall_link();
   void pause_router();
   void pause_server();
+  void slow_server();
   void crash_router();
   void stop_router();
   void crash_server();
@@ -41,10 +45,18 @@ class Faults {
   void disturb_coordinator();
   void disturb_peers();
   void abort_move();
+  void partition();
+  void arrive();
+  void depart();
+  void skew_clock();
+  void skew_server_clock();
 
+  void strike_at_phase();
+  std::vector<std::string> hosts() const;
+  nanoseconds wait();
   void break_one(const std::vector<std::uint64_t>& connections);
   void pause(Process& process, nanoseconds length);
-  RouterProcess& some_router();
+  RouterProcess& some_router();  // of those that stay
   ModelServer& some_server();
   // Runs when the fault is over, unless all were mended before.
   void later(nanoseconds delay, Scheduler::Callback mend);
@@ -53,26 +65,6 @@ class Faults {
   Rng rng_;
   bool ended_ = false;
   std::uint64_t count_ = 0;
-};
-
-// Orders moves of random ranges, at the leader, all the time.
-class Mover {
- public:
-  explicit Mover(World& world);
-
-  void start();
-  void end() { ended_ = true; }
-
- private:
-  void schedule();
-  void order();
-  ring::MoveRequest random_request(const ring::RingView& view);
-  ring::TokenRange random_piece(const ring::RingView& view, const ring::Entry& entry);
-
-  World& world_;
-  Rng rng_;
-  bool ended_ = false;
-  ring::MoveRequest last_;
 };
 
 }  // namespace cleave::sim

@@ -60,15 +60,6 @@ void History::lost_at_server(const std::string& key, Instant when, std::int64_t 
                    .who = "time"});
 }
 
-void History::may_be_lost_at_server(const std::string& key, Instant when, std::int64_t value) {
-  ++lost_at_servers_;
-  by_key_[key].push_back({.kind = value == kAbsent ? OpKind::kDelete : OpKind::kSet,
-                          .argument = value,
-                          .called = when,
-                          .happened = false,
-                          .who = "loss at the next owner"});
-}
-
 std::vector<std::string> History::violations() const {
   std::vector<std::string> texts;
   for (const auto& [key, ops] : by_key_) {

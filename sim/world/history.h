@@ -35,9 +35,6 @@ class History {
   // The key's owner itself lost writes: from now on it holds `value`, as if somebody had set it.
   void lost_at_server(const std::string& key, Instant when, std::int64_t value);
 
-  // The same of a server that may become the key's owner without knowing that it lost something.
-  void may_be_lost_at_server(const std::string& key, Instant when, std::int64_t value);
-
   // One text for each key whose history is not linearizable.
   std::vector<std::string> violations() const;
 

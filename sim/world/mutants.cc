@@ -1,5 +1,7 @@
 #include "sim/world/mutants.h"
 
+#include <iterator>
+
 namespace cleave::sim {
 namespace {
 
@@ -22,6 +24,16 @@ constexpr Mutant kMutants[] = {
     {"no_incarnation_check", "19", &Mutations::no_incarnation_check, Flavour::kServers},
     {"no_last_copy", "18", &Mutations::no_last_copy, Flavour::kCalm},
     {"no_marker_check", "12", &Mutations::no_marker_check, Flavour::kCalm},
+    {"follow_old_backup", "1", &Mutations::follow_old_backup, Flavour::kCalm},
+    {"removal_keeps_moves", "2", &Mutations::removal_keeps_moves, Flavour::kRemovals},
+    {"removed_goes_on", "2", &Mutations::removed_goes_on, Flavour::kRemovals},
+    {"term_keeps_moves", "3", &Mutations::term_keeps_moves, Flavour::kCoordinator},
+    {"views_go_back", "9", &Mutations::views_go_back, Flavour::kCoordinator},
+    {"absent_is_skipped", "15", &Mutations::absent_is_skipped, Flavour::kCalm},
+    {"dump_before_take", "16", &Mutations::dump_before_take, Flavour::kCalm},
+    {"members_before_fence", "17", &Mutations::members_before_fence, Flavour::kArrivals},
+    {"clean_before_commit", "21", &Mutations::clean_before_commit, Flavour::kCalm},
+    {"no_clock_check", "expiry", &Mutations::no_clock_check, Flavour::kClocks},
 };
 
 // A flag that is added to Mutations must be added here.

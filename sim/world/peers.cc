@@ -1,5 +1,6 @@
 #include "sim/world/peers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cleave::sim {
@@ -9,8 +10,8 @@ constexpr std::uint64_t kRngPurpose = 0x7065657273;
 
 }  // namespace
 
-PeerNetwork::PeerNetwork(Scheduler& scheduler)
-    : scheduler_(scheduler), rng_(scheduler.fork(kRngPurpose)) {}
+PeerNetwork::PeerNetwork(Scheduler& scheduler, Network& network)
+    : scheduler_(scheduler), network_(network), rng_(scheduler.fork(kRngPurpose)) {}
 
 void PeerNetwork::add(const SessionId& session, SimLoop& loop, peer::RouterPeer& router) {
   routers_[session] = {&loop, &router};
@@ -24,6 +25,14 @@ bool PeerNetwork::loses() {
   return options_.lost_one_of != 0 && rng_.chance(1, options_.lost_one_of);
 }
 
+// What meets a partition is held and arrives when it has ended, or never.
+std::optional<Instant> PeerNetwork::arrival(const SimLoop& from, const SimLoop& to) {
+  if (loses()) return std::nullopt;
+  const Instant free_at = network_.link_free_at(from.process().host(), to.process().host());
+  if (free_at > scheduler_.now() && rng_.chance(1, 2)) return std::nullopt;
+  return std::max(scheduler_.now(), free_at) + latency();
+}
+
 template <class T>
 void PeerLink::call(Ask<T> ask, Done<T> done) {
   // Answered once: by the router or by our patience.
@@ -35,22 +44,26 @@ void PeerLink::call(Ask<T> ask, Done<T> done) {
   caller_.run_at(scheduler.now() + network_.options_.patience, [answer, session = session_] {
     answer(fail(Code::kTimeout, "router " + session.value() + " does not answer"));
   });
-  if (network_.loses()) return;
-  const auto back = [&network = network_, &caller = caller_, exists = caller_.existence(),
-                     answer](Result<T> result) {
-    if (network.loses() || exists.expired()) return;
-    caller.run_at(network.scheduler_.now() + network.latency(),
-                  [answer, result = std::move(result)] { answer(result); });
-  };
-  scheduler.at(scheduler.now() + network_.latency(), [&network = network_, session = session_, back,
-                                                      ask = std::move(ask)] {
-    const auto found = network.routers_.find(session);
-    if (found == network.routers_.end())
-      return back(fail(Code::kUnavailable, "router " + session.value() + " is gone"));
-    found->second.loop->run_at(network.scheduler_.now(), [&network, session, back, ask] {
-      const auto still = network.routers_.find(session);
-      if (still != network.routers_.end()) ask(*still->second.router, back);
+  const auto called = network_.routers_.find(session_);
+  if (called == network_.routers_.end()) {
+    caller_.run_at(scheduler.now() + network_.latency(), [answer, session = session_] {
+      answer(fail(Code::kUnavailable, "router " + session.value() + " is gone"));
     });
+    return;
+  }
+  SimLoop& there = *called->second.loop;
+  const std::optional<Instant> arrives = network_.arrival(caller_, there);
+  if (!arrives) return;
+  const auto back = [&network = network_, &caller = caller_, &there, exists = caller_.existence(),
+                     answer](Result<T> result) {
+    if (exists.expired()) return;
+    const std::optional<Instant> answers = network.arrival(there, caller);
+    if (!answers) return;
+    caller.run_at(*answers, [answer, result = std::move(result)] { answer(result); });
+  };
+  there.run_at(*arrives, [&network = network_, session = session_, back, ask = std::move(ask)] {
+    const auto still = network.routers_.find(session);
+    if (still != network.routers_.end()) ask(*still->second.router, back);
   });
 }
 

@@ -1,5 +1,6 @@
 // How the controllers of a simulated world reach each other's routers: calls that take their time,
-// may be lost on either way, and are answered once all the same (kTimeout, kUnavailable).
+// may be lost on either way, meet partitions, and are answered once all the same (kTimeout,
+// kUnavailable).
 //
 // Threads: one.
 #pragma once
@@ -7,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "peer/router_peer.h"
@@ -24,7 +26,7 @@ struct PeerOptions {
 // Which sessions run where. One for a world.
 class PeerNetwork {
  public:
-  explicit PeerNetwork(Scheduler& scheduler);
+  PeerNetwork(Scheduler& scheduler, Network& network);
 
   void set_options(const PeerOptions& options) { options_ = options; }
   void add(const SessionId& session, SimLoop& loop, peer::RouterPeer& router);
@@ -40,8 +42,11 @@ class PeerNetwork {
   };
   nanoseconds latency();
   bool loses();
+  // When a message can arrive; nullopt: never.
+  std::optional<Instant> arrival(const SimLoop& from, const SimLoop& to);
 
   Scheduler& scheduler_;
+  Network& network_;
   PeerOptions options_;
   Rng rng_;
   std::map<SessionId, Entry> routers_;

@@ -55,66 +55,129 @@ FaultWeights make_faults(Rng& rng) {
   faults.coordinator = some(3);
   faults.peers = some(3);
   faults.abort_move = some(2);
+  faults.partition = some(4);
+  faults.arrive = some(2);
+  faults.depart = some(2);
+  faults.skew_clock = some(2);
+  faults.slow_server = some(2);
   return faults;
 }
 
-// Gives the profile the faults of its flavour.
-void season(Profile& profile, Rng& rng) {
+// ---- what each flavour adds: its faults, and what makes them matter -----------------------------
+
+void season_links(Profile& profile, Rng& rng) {
   FaultWeights& faults = profile.faults;
+  faults.break_server_link = 12;
+  faults.stall_link = rng.chance(1, 2) ? 1 : 0;
+  faults.break_client_link = 1;
+  profile.fault_interval_max = ms_between(rng, 15, 100);
+  profile.late_max = ms_between(rng, 10, 200);
+  profile.workload.registers = between(rng, 16, 40);
+  profile.workload.reads_percent = between(rng, 40, 80);
+  profile.limits.request_timeout = milliseconds{2'000};
+  // Copies that take long, so that what comes late comes in between.
+  profile.limits.copy_bytes_per_second = between(rng, 5'000, 40'000);
+  profile.limits.dirty_small_keys = between(rng, 0, 2);
+}
+
+void season_removals(Profile& profile, Rng& rng) {
+  FaultWeights& faults = profile.faults;
+  profile.lease = ms_between(rng, 150, 400);
+  faults.pause_router = 2;
+  faults.cut_off_router = 3;
+  faults.partition = 1;
+  profile.phase_fault_one_of = between(rng, 4, 12);
+  faults.break_server_link = static_cast<std::uint32_t>(between(rng, 0, 2));
+  faults.stall_link = static_cast<std::uint32_t>(between(rng, 0, 2));
+  profile.fault_interval_max = ms_between(rng, 200, 900);
+}
+
+void season_coordinator(Profile& profile, Rng& rng) {
+  profile.faults.coordinator = 4;
+  profile.faults.partition = 1;
+  profile.faults.cut_off_router = 1;
+  profile.coordinator.watch_max = ms_between(rng, 1, 500);
+  profile.lease = ms_between(rng, 800, 2'000);
+  profile.fault_interval_max = ms_between(rng, 300, 1'500);
+}
+
+void season_peers(Profile& profile, Rng& rng) {
+  profile.faults.peers = 6;
+  profile.faults.partition = 1;
+  profile.faults.break_server_link = 1;
+  profile.fault_interval_max = ms_between(rng, 100, 600);
+  profile.workload.registers = between(rng, 12, 40);
+  profile.limits.dirty_small_keys = between(rng, 0, 2);
+}
+
+void season_servers(Profile& profile, Rng& rng) {
+  profile.lossy_servers = rng.chance(3, 4);
+  profile.faults.crash_server = 2;
+  profile.faults.failover = 4;
+  profile.faults.pause_server = 1;
+  profile.faults.slow_server = 1;
+  profile.fault_interval_max = ms_between(rng, 100, 600);
+}
+
+void season_crashes(Profile& profile, Rng& rng) {
+  FaultWeights& faults = profile.faults;
+  faults.crash_router = 3;
+  faults.stop_router = 1;
+  faults.arrive = 2;
+  faults.depart = 2;
+  faults.abort_move = 1;
+  profile.phase_fault_one_of = between(rng, 3, 10);
+  profile.fault_interval_max = ms_between(rng, 200, 1'200);
+}
+
+// Clients wander, so that newcomers have commands under way; copies last, so that they come within.
+void season_arrivals(Profile& profile, Rng& rng) {
+  profile.faults.arrive = 1;
+  profile.faults.depart = 1;
+  profile.phase_arrivals = true;
+  profile.phase_fault_one_of = between(rng, 1, 3);
+  profile.fault_interval_max = ms_between(rng, 300, 1'200);
+  profile.workload.roam_one_of = between(rng, 2, 10);
+  profile.limits.copy_bytes_per_second = between(rng, 2'000, 20'000);
+}
+
+void season_partitions(Profile& profile, Rng& rng) {
+  FaultWeights& faults = profile.faults;
+  faults.partition = 6;
+  faults.cut_off_router = 1;
+  faults.stall_link = 1;
+  faults.slow_server = 1;
+  faults.arrive = faults.depart = rng.chance(1, 2) ? 1 : 0;
+  profile.lease = ms_between(rng, 200, 1'500);
+  profile.fault_interval_max = ms_between(rng, 100, 600);
+  profile.phase_fault_one_of = between(rng, 6, 20);
+}
+
+void season_clocks(Profile& profile, Rng& rng) {
+  profile.faults.skew_clock = 4;
+  profile.faults.break_server_link = 1;
+  profile.clock_jumps = true;
+  profile.fault_interval_max = ms_between(rng, 200, 900);
+}
+
+void season_everything(Profile& profile, Rng& rng) {
+  profile.faults = make_faults(rng);
+  profile.phase_fault_one_of = rng.chance(1, 2) ? between(rng, 4, 20) : 0;
+}
+
+void season(Profile& profile, Rng& rng) {
   switch (profile.flavour) {
-    case Flavour::kCalm: break;
-    case Flavour::kLinks:
-      faults.break_server_link = 12;
-      faults.stall_link = rng.chance(1, 2) ? 1 : 0;
-      faults.break_client_link = 1;
-      profile.fault_interval_max = ms_between(rng, 15, 100);
-      profile.late_max = ms_between(rng, 10, 200);
-      profile.workload.registers = between(rng, 16, 40);
-      profile.workload.reads_percent = between(rng, 40, 80);
-      profile.limits.request_timeout = milliseconds{2'000};
-      // Copies that take long, so that what comes late comes in between.
-      profile.limits.copy_bytes_per_second = between(rng, 5'000, 40'000);
-      profile.limits.dirty_small_keys = between(rng, 0, 2);
-      break;
-    case Flavour::kRemovals:
-      profile.routers = between(rng, 2, 3);
-      profile.lease = ms_between(rng, 150, 400);
-      faults.pause_router = 2;
-      faults.cut_off_router = 3;
-      faults.break_server_link = static_cast<std::uint32_t>(between(rng, 0, 2));
-      faults.stall_link = static_cast<std::uint32_t>(between(rng, 0, 2));
-      profile.fault_interval_max = ms_between(rng, 200, 900);
-      break;
-    case Flavour::kCoordinator:
-      profile.routers = between(rng, 2, 3);
-      faults.coordinator = 4;
-      faults.cut_off_router = 1;
-      profile.coordinator.watch_max = ms_between(rng, 1, 500);
-      profile.lease = ms_between(rng, 800, 2'000);
-      profile.fault_interval_max = ms_between(rng, 300, 1'500);
-      break;
-    case Flavour::kPeers:
-      profile.routers = between(rng, 2, 3);
-      faults.peers = 6;
-      faults.break_server_link = 1;
-      profile.fault_interval_max = ms_between(rng, 100, 600);
-      profile.workload.registers = between(rng, 12, 40);
-      profile.limits.dirty_small_keys = between(rng, 0, 2);
-      break;
-    case Flavour::kServers:
-      profile.lossy_servers = rng.chance(3, 4);
-      faults.crash_server = 2;
-      faults.failover = 4;
-      faults.pause_server = 1;
-      profile.fault_interval_max = ms_between(rng, 100, 600);
-      break;
-    case Flavour::kCrashes:
-      faults.crash_router = 3;
-      faults.stop_router = 1;
-      faults.abort_move = 1;
-      profile.fault_interval_max = ms_between(rng, 200, 1'200);
-      break;
-    case Flavour::kEverything: faults = make_faults(rng); break;
+    case Flavour::kCalm: return;
+    case Flavour::kLinks: return season_links(profile, rng);
+    case Flavour::kRemovals: return season_removals(profile, rng);
+    case Flavour::kCoordinator: return season_coordinator(profile, rng);
+    case Flavour::kPeers: return season_peers(profile, rng);
+    case Flavour::kServers: return season_servers(profile, rng);
+    case Flavour::kCrashes: return season_crashes(profile, rng);
+    case Flavour::kArrivals: return season_arrivals(profile, rng);
+    case Flavour::kPartitions: return season_partitions(profile, rng);
+    case Flavour::kClocks: return season_clocks(profile, rng);
+    case Flavour::kEverything: return season_everything(profile, rng);
   }
 }
 
@@ -129,6 +192,9 @@ std::string_view to_string(Flavour flavour) {
     case Flavour::kPeers: return "peers";
     case Flavour::kServers: return "servers";
     case Flavour::kCrashes: return "crashes";
+    case Flavour::kArrivals: return "arrivals";
+    case Flavour::kPartitions: return "partitions";
+    case Flavour::kClocks: return "clocks";
     case Flavour::kEverything: return "everything";
   }
   return "unknown";
@@ -137,7 +203,7 @@ std::string_view to_string(Flavour flavour) {
 std::uint32_t FaultWeights::total() const {
   return break_server_link + break_client_link + stall_link + pause_router + pause_server +
          crash_router + stop_router + crash_server + failover + cut_off_router + coordinator +
-         peers + abort_move;
+         peers + abort_move + partition + arrive + depart + skew_clock + slow_server;
 }
 
 Profile make_profile(std::uint64_t seed) {
@@ -145,7 +211,7 @@ Profile make_profile(std::uint64_t seed) {
   Profile profile;
   profile.flavour = static_cast<Flavour>(seed % kFlavours);
   profile.servers = between(rng, 2, 4);
-  profile.routers = between(rng, 1, 3);
+  profile.routers = between(rng, 3, 5);
   profile.workers = between(rng, 1, 2);
   profile.lossy_servers = rng.chance(1, 4);
   profile.unmarked_server = profile.servers > 2 && rng.chance(1, 4);
@@ -159,8 +225,17 @@ Profile make_profile(std::uint64_t seed) {
   profile.workload.registers = between(rng, 4, 16);
   profile.workload.reads_percent = rng.chance(1, 2) ? 40 : 75;
   profile.workload.pipeline_max = between(rng, 1, 5);
-  profile.workload.pause_max = ms_between(rng, 4, 20);
+  profile.workload.pause_max = ms_between(rng, 5, 24);
+  profile.rhythm = {.burst = ms_between(rng, 300, 600), .period = ms_between(rng, 9'000, 12'000)};
+  profile.old_backup = rng.chance(1, 4);
   season(profile, rng);
+  profile.workload.rhythm = profile.rhythm;
+  // Who jumps between two clocks can find a key early or late by as much.
+  profile.clock_jumps = profile.clock_jumps || rng.chance(1, 8);
+  if (profile.clock_jumps) {
+    profile.faults.skew_clock = std::max(1U, profile.faults.skew_clock);
+    profile.workload.clock_slack += 2 * kClockJumpMax;  // from one end to the other
+  }
   if (!profile.lossy_servers) profile.faults.failover = 0;
   return profile;
 }

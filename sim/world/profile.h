@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "sim/world/coordinator.h"
+#include "sim/world/rhythm.h"
 #include "sim/world/workload.h"
 
 namespace cleave::sim {
@@ -19,12 +20,17 @@ struct FaultWeights {
   std::uint32_t stall_link = 0;  // one direction between a router and a server
   std::uint32_t pause_router = 0;
   std::uint32_t pause_server = 0;
+  std::uint32_t slow_server = 0;  // its commands take milliseconds
   std::uint32_t crash_router = 0;
   std::uint32_t stop_router = 0;  // cleanly
   std::uint32_t crash_server = 0;
   std::uint32_t failover = 0;
   std::uint32_t cut_off_router = 0;  // from the coordinator only
-  std::uint32_t coordinator = 0;     // slow, forgetful or away
+  std::uint32_t partition = 0;       // groups of hosts from others, one way or both
+  std::uint32_t arrive = 0;          // a router that was never there
+  std::uint32_t depart = 0;          // a router goes and never returns
+  std::uint32_t skew_clock = 0;      // somebody's wall clock jumps
+  std::uint32_t coordinator = 0;     // slow, forgetful, away, or fails over
   std::uint32_t peers = 0;           // slow or forgetful
   std::uint32_t abort_move = 0;      // a person's order
 
@@ -39,24 +45,36 @@ enum class Flavour : std::uint8_t {
   kCoordinator,  // views come late, answers are lost
   kPeers,        // questions between routers are lost
   kServers,      // servers crash and fail over, with losses
-  kCrashes,      // routers crash
+  kCrashes,      // routers crash, come and go
+  kArrivals,     // routers come, and go cleanly, in every phase of a move
+  kPartitions,   // groups of hosts cannot reach others
+  kClocks,       // wall clocks jump
   kEverything,
 };
-inline constexpr std::uint64_t kFlavours = 8;
+inline constexpr std::uint64_t kFlavours = 11;
 
 std::string_view to_string(Flavour flavour);
+
+// A server's wall clock jumps by so much at most.
+inline constexpr milliseconds kClockJumpMax{5'000};
 
 struct Profile {
   Flavour flavour = Flavour::kCalm;
   std::size_t servers = 2;
-  std::size_t routers = 1;
+  std::size_t routers = 3;  // at the start
   std::size_t workers = 1;
   bool lossy_servers = false;    // a server's crash may lose its newest changes
   bool unmarked_server = false;  // the last one does not carry the pool's marker
+  bool clock_jumps = false;      // of servers, too
+  bool old_backup = false;       // at the end the coordinator is restored from one
   nanoseconds command_max = microseconds{20};
+  std::int64_t clock_rate_max = 10'000;  // millionths by which a router's timers are off: 1 %
   milliseconds lease{1'500};
-  milliseconds active{6'000};  // faults and moves happen so long
-  milliseconds fault_interval_max{200};
+  milliseconds active{60'000};  // faults and moves happen so long
+  Rhythm rhythm;
+  milliseconds fault_interval_max{200};  // in a burst
+  std::uint64_t phase_fault_one_of = 0;  // a change of a move's phase is answered by a fault
+  bool phase_arrivals = false;           // ... only by routers that come and go
   milliseconds move_interval_max{100};
   nanoseconds late_max =
       milliseconds{300};  // what a broken connection had sent arrives up to so late

@@ -10,7 +10,9 @@ RouterProcess::RouterProcess(Network& network, SimCoordinator& coordinator, Peer
       coordinator_(coordinator),
       peers_(peers),
       options_(std::move(options)),
-      process_(network.add_process(options_.address.host)) {}
+      process_(network.add_process(options_.address.host)) {
+  process_.set_rate(options_.clock_rate);
+}
 
 RouterProcess::~RouterProcess() {
   if (running()) crash(Death::kProcess);
@@ -21,6 +23,7 @@ void RouterProcess::start() {
   ++lives_;
   session_ = SessionId{options_.name + "-" + std::to_string(lives_)};
   serving_ = started_ = wants_restart_ = false;
+  view_ = Epoch{};
   control_loop_ = std::make_unique<SimLoop>(network_, process_);
   for (std::size_t i = 0; i < options_.workers; ++i)
     worker_loops_.push_back(std::make_unique<SimLoop>(network_, process_));
@@ -72,6 +75,10 @@ std::unique_ptr<proxy::Router> RouterProcess::make_router() {
 }
 
 void RouterProcess::publish(ring::RingSnapshot view) {
+  if (view->epoch() <= view_)
+    options_.broken("view: " + session_.value() + " goes from epoch " +
+                    std::to_string(view_.value()) + " to " + std::to_string(view->epoch().value()));
+  view_ = view->epoch();
   if (std::exchange(started_, true)) return router_->set_view(std::move(view));
   router_->start(std::move(view), [this](Result<void> ready) {
     serving_ = ready.has_value();

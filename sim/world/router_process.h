@@ -28,9 +28,12 @@ class RouterProcess {
     ring::Creation creation;
     Limits limits;
     milliseconds lease{3'000};
+    std::int64_t clock_rate = 0;  // millionths by which its timers are off
     std::uint64_t seed = 0;
     Mutations mutations{};
     std::function<void(const std::string& session, const std::string& line)> log;
+    // What no router may do.
+    std::function<void(const std::string& violation)> broken;
   };
 
   RouterProcess(Network& network, SimCoordinator& coordinator, PeerNetwork& peers, Options options);
@@ -49,9 +52,14 @@ class RouterProcess {
   bool serving() const { return serving_; }
   // The session was removed or stopped: the process wants to end and be started again.
   bool wants_restart() const { return wants_restart_; }
+  // Once stopped or dead, it does not come back.
+  void retire() { retired_ = true; }
+  bool retired() const { return retired_; }
   Process& process() { return process_; }
   const net::Address& address() const { return options_.address; }
   const SessionId& session() const { return session_; }
+  // Of the newest view of this life.
+  Epoch view() const { return view_; }
   // nullptr while it does not run.
   control::Controller* controller() { return controller_.get(); }
   proxy::Router* router() { return router_.get(); }
@@ -71,7 +79,9 @@ class RouterProcess {
   Process& process_;
   std::uint64_t lives_ = 0;
   bool serving_ = false;
+  bool retired_ = false;
   bool started_ = false;  // the router has its first view
+  Epoch view_{};          // of this life
   bool wants_restart_ = false;
   SessionId session_;
   std::vector<std::unique_ptr<SimLoop>> dead_loops_;  // of earlier lives, see SimLoop::abandon

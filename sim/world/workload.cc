@@ -136,13 +136,24 @@ void WorkloadClient::answered(const wire::Reply& reply) {
   workload_.finish(planned, reply);
   failed_ = failed_ || reply.is_error();
   if (!open_.empty()) return;
-  // After an error a client waits, as a polite one does, lest unknown outcomes pile up.
-  const nanoseconds longest =
-      std::exchange(failed_, false) ? nanoseconds(milliseconds{100}) : workload_.options_.pause_max;
-  const auto pause = static_cast<std::uint64_t>(longest.count());
-  loop_.after(nanoseconds(rng_.below(pause + 1)), [this, connection = connection_] {
-    if (stream_ != nullptr && connection == connection_) next_batch();
+  loop_.after(pause(), [this, connection = connection_] {
+    if (stream_ == nullptr || connection != connection_) return;
+    if (!rng_.chance(1, workload_.options_.roam_one_of)) return next_batch();
+    stream_.reset();
+    connect();
   });
+}
+
+// After an error a client waits, as a polite one does, lest unknown outcomes pile up.
+nanoseconds WorkloadClient::pause() {
+  const auto up_to = [this](nanoseconds longest) {
+    return nanoseconds(rng_.below(static_cast<std::uint64_t>(longest.count()) + 1));
+  };
+  const WorkloadOptions& options = workload_.options_;
+  const bool failed = std::exchange(failed_, false);
+  const nanoseconds brief = up_to(failed ? nanoseconds(milliseconds{100}) : options.pause_max);
+  if (workload_.reading_) return brief;
+  return options.rhythm.wait(loop_.now(), brief, up_to(options.quiet_pause_max));
 }
 
 // ---- all of them

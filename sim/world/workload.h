@@ -15,6 +15,7 @@
 #include "net/loop.h"
 #include "sim/sim_loop.h"
 #include "sim/world/history.h"
+#include "sim/world/rhythm.h"
 #include "wire/resp.h"
 
 namespace cleave::sim {
@@ -30,7 +31,10 @@ struct WorkloadOptions {
   std::size_t expiring = 4;
   std::uint64_t reads_percent = 40;
   std::size_t pipeline_max = 4;
-  nanoseconds pause_max = milliseconds{6};     // between a client's batches
+  nanoseconds pause_max = milliseconds{6};   // between a client's batches, in a burst
+  nanoseconds quiet_pause_max = seconds{4};  // ... and between bursts
+  Rhythm rhythm;
+  std::uint64_t roam_one_of = 30;              // batches: then the client tries another router
   std::size_t padding_max = 40;                // bytes behind a register's value
   nanoseconds clock_slack = milliseconds{60};  // by which an expiry may be off
 };
@@ -65,6 +69,7 @@ class WorkloadClient final : public net::StreamEvents {
   void watch(std::uint64_t connection);
   void give_up();
   void answered(const wire::Reply& reply);
+  nanoseconds pause();
 
   Workload& workload_;
   SimLoop& loop_;

@@ -1,10 +1,12 @@
 #include "sim/world/world.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/check.h"
 #include "sim/world/faults.h"
+#include "sim/world/mover.h"
 
 namespace cleave::sim {
 namespace {
@@ -17,43 +19,59 @@ constexpr milliseconds kReadPatience{20'000};
 constexpr std::string_view kMarkerKey = "cleave:{owner}";
 constexpr std::string_view kMark = "the pool of this world";
 constexpr int kForeignKeys = 20;
+constexpr std::uint64_t kMovesMin = 3;
+constexpr milliseconds kMovePatience{60'000};  // in calm, until so many were committed
+constexpr std::size_t kBackupsMax = 40;
+constexpr milliseconds kBackupTime{2'500};
+constexpr std::int64_t kBaseSkewMax = 20;
+// Clocks that differ by so much for so long were seen by whoever began a move: a clock is asked
+// within one round trip, and what was found is written within the outages of a world.
+constexpr std::int64_t kSkewSeen = 2'500;
+constexpr seconds kSkewSeenAfter{10};
+// Of a fence: in calm its cap and a few round trips; else whatever keeps its end from the document.
+constexpr milliseconds kCalmFenceSlack{100};
+constexpr milliseconds kFenceMax{15'000};
 
 }  // namespace
 
 std::string to_line(const Report& report) {
-  return "seed " + std::to_string(report.seed) + " (" +
-         std::string(to_string(make_profile(report.seed).flavour)) + ") trace " +
-         std::to_string(report.trace_hash) + ": " + std::to_string(report.operations) + " ops, " +
-         std::to_string(report.writes_acknowledged) + " writes acknowledged, " +
+  return "seed " + std::to_string(report.seed) + " (" + std::string(to_string(report.flavour)) +
+         ") trace " + std::to_string(report.trace_hash) + ": " + std::to_string(report.operations) +
+         " ops, " + std::to_string(report.writes_acknowledged) + " writes acknowledged, " +
          std::to_string(report.unknown) + " unknown, " + std::to_string(report.committed) +
          " moves committed, " + std::to_string(report.aborted) + " aborted, " +
-         std::to_string(report.faults) + " faults, " + std::to_string(report.lost_at_servers) +
-         " keys set back by servers, " + std::to_string(report.leftovers) +
-         " leftovers, longest fence " + std::to_string(report.longest_fence_us) + " us, " +
-         std::to_string(report.events) + " events, " + std::to_string(report.violations.size()) +
-         " violations";
+         std::to_string(report.routers) + " routers, " + std::to_string(report.virtual_seconds) +
+         " s, " + std::to_string(report.faults) + " faults, " +
+         std::to_string(report.lost_at_servers) + " keys set back by servers, " +
+         std::to_string(report.leftovers) + " leftovers, longest fence " +
+         std::to_string(report.longest_fence_us) + " us, " + std::to_string(report.events) +
+         " events, " + std::to_string(report.violations.size()) + " violations";
 }
 
 World::World(std::uint64_t seed, const Mutations& mutations, std::ostream* log)
+    : World(seed, make_profile(seed), mutations, log) {}
+
+World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutations,
+             std::ostream* log)
     : seed_(seed),
       mutations_(mutations),
       log_(log),
-      profile_(make_profile(seed)),
+      profile_(profile),
       scheduler_(seed),
       network_(scheduler_, {}),
       rng_(scheduler_.fork(kRngPurpose)),
-      coordinator_(scheduler_,
-                   [this](const coord::Stored& stored) { checker_.see(stored, scheduler_.now()); }),
-      peers_(scheduler_) {
+      coordinator_(scheduler_, network_, [this](const coord::Stored& stored) { changed(stored); }),
+      peers_(scheduler_, network_) {
   coordinator_.set_options(profile_.coordinator);
   make_servers();
-  make_routers();
+  for (std::size_t i = 0; i < profile_.routers; ++i) add_router();
   workload_ = std::make_unique<Workload>(scheduler_, network_, profile_.workload, [this] {
     std::vector<net::Address> serving;
     for (const auto& router : routers_)
       if (router->serving()) serving.push_back(router->address());
     return serving;
   });
+  ownership_ = std::make_unique<OwnershipChecker>(workload_->keys());
   faults_ = std::make_unique<Faults>(*this);
   mover_ = std::make_unique<Mover>(*this);
   fill_servers(creation());
@@ -79,13 +97,19 @@ nanoseconds World::up_to(nanoseconds bound) {
 
 void World::make_servers() {
   for (std::size_t i = 0; i < profile_.servers; ++i) {
-    ModelServer::Options options{.address = {"10.1.0." + std::to_string(i + 1), 6379},
-                                 .password = {},
-                                 .command_max = profile_.command_max,
-                                 .clock_skew_ms = static_cast<std::int64_t>(rng_.below(20)),
-                                 .durable = !profile_.lossy_servers,
-                                 .seed = i};
+    ModelServer::Options options{
+        .address = {"10.1.0." + std::to_string(i + 1), 6379},
+        .password = {},
+        .command_max = profile_.command_max,
+        .clock_skew_ms = static_cast<std::int64_t>(rng_.below(kBaseSkewMax)),
+        .durable = !profile_.lossy_servers,
+        .seed = i};
+    clocks_.push_back({.base_ms = options.clock_skew_ms, .skew_ms = options.clock_skew_ms});
     servers_.push_back(std::make_unique<ModelServer>(scheduler_, network_, std::move(options)));
+    servers_.back()->observe(
+        [this, i](const ModelServer&, std::span<const std::string> args,
+                  std::string_view connection) { observe(i, args, connection); });
+    looks_.emplace_back();
   }
 }
 
@@ -104,23 +128,24 @@ ring::Creation World::creation() const {
   return made;
 }
 
-void World::make_routers() {
-  for (std::size_t i = 0; i < profile_.routers; ++i) {
-    RouterProcess::Options options{
-        .name = "router" + std::to_string(i),
-        .address = {"10.2.0." + std::to_string(i + 1), 6380},
-        .workers = profile_.workers,
-        .creation = creation(),
-        .limits = profile_.limits,
-        .lease = profile_.lease,
-        .seed = seed_ * 10 + i,
-        .mutations = mutations_,
-        .log = [this](const std::string& session, const std::string& line) {
-          log(session + ": " + line);
-        }};
-    routers_.push_back(
-        std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
-  }
+void World::add_router() {
+  const std::size_t i = routers_.size();
+  const auto rates = static_cast<std::uint64_t>(profile_.clock_rate_max * 2 + 1);
+  RouterProcess::Options options{
+      .name = "router" + std::to_string(i),
+      .address = {"10.2.0." + std::to_string(i + 1), 6380},
+      .workers = profile_.workers,
+      .creation = creation(),
+      .limits = profile_.limits,
+      .lease = profile_.lease,
+      .clock_rate = static_cast<std::int64_t>(rng_.below(rates)) - profile_.clock_rate_max,
+      .seed = seed_ * 100 + i,
+      .mutations = mutations_,
+      .log = [this](const std::string& session,
+                    const std::string& line) { log(session + ": " + line); },
+      .broken = [this](const std::string& violation) { violations_.push_back(violation); }};
+  routers_.push_back(
+      std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
 }
 
 // Markers; leftovers of an aborted move at every server that does not own the key; and on a server
@@ -150,6 +175,67 @@ void World::fill_servers(const ring::Creation& made) {
 // ---- running
 // --------------------------------------------------------------------------------------
 
+void World::changed(const coord::Stored& stored) {
+  if (restored_) violations_.emplace_back("backup: somebody writes to a register that went back");
+  const ring::RingSnapshot before = checker_.view();
+  checker_.see(stored, scheduler_.now());
+  const ring::RingSnapshot& after = checker_.view();
+  if (backups_.size() >= kBackupsMax) backups_.erase(backups_.begin());
+  backups_.push_back(stored);
+  if (before == nullptr || after == nullptr) return;
+  settle_losses(*before, *after);
+  check_begun(*before, *after);
+  faults_->see(*before, *after);
+}
+
+void World::observe(std::size_t server, std::span<const std::string> args,
+                    std::string_view connection) {
+  const ring::RingSnapshot& view = checker_.view();
+  if (view == nullptr) return;
+  ownership_->see(*view, view->document().nodes[server].id, args, connection);
+  if (!OwnershipChecker::is_driver(connection)) return;
+  // TIME ends a look at who the server is; INFO memory behind it means that it was a mere poll.
+  Looks& looks = looks_[server];
+  if (args[0] == "TIME") looks = {.last = scheduler_.now(), .before = looks.last};
+  if (args.size() > 1 && args[1] == "memory") looks.last = looks.before;
+}
+
+// "Expiry": no move between servers whose clocks differ.
+void World::check_begun(const ring::RingView& before, const ring::RingView& after) {
+  const auto& nodes = after.document().nodes;
+  for (const ring::Move& move : after.document().moves) {
+    if (ring::find_move(before.document(), move.id) != nullptr) continue;
+    const auto clock_of = [&](NodeId id) {
+      const auto found = std::ranges::find(nodes, id, &ring::Node::id);
+      return clocks_[static_cast<std::size_t>(found - nodes.begin())];
+    };
+    const ServerClock source = clock_of(move.source);
+    const ServerClock destination = clock_of(move.destination);
+    const std::int64_t skew = std::abs(source.skew_ms - destination.skew_ms);
+    const Instant since = std::max(source.since, destination.since);
+    if (skew > kSkewSeen && scheduler_.now() - since > kSkewSeenAfter)
+      violations_.push_back("clocks: a move began between servers whose clocks differ by " +
+                            std::to_string(skew) + " ms");
+  }
+}
+
+void World::set_clock(std::size_t server, std::int64_t jump_ms) {
+  ServerClock& clock = clocks_[server];
+  const std::int64_t skew = clock.base_ms + jump_ms;
+  if (skew == clock.skew_ms) return;
+  log("clock of server " + std::to_string(server) + " jumps to " + std::to_string(skew) + " ms");
+  clock.skew_ms = skew;
+  clock.since = scheduler_.now();
+  servers_[server]->set_clock_skew(skew);
+}
+
+std::vector<RouterProcess*> World::staying() const {
+  std::vector<RouterProcess*> routers;
+  for (const auto& router : routers_)
+    if (!router->retired()) routers.push_back(router.get());
+  return routers;
+}
+
 RouterProcess* World::leader() {
   for (const auto& router : routers_) {
     if (!router->running() || router->process().paused()) continue;
@@ -163,14 +249,14 @@ void World::tick() {
     RouterProcess& router = *routers_[i];
     if (!router.running() || router.process().paused() || !router.wants_restart()) continue;
     router.crash(Death::kProcess);
-    restart_router(i, up_to(milliseconds{100}));
+    if (!router.retired()) restart_router(i, up_to(milliseconds{100}));
   }
   scheduler_.at(scheduler_.now() + kTick, [this] { tick(); });
 }
 
 void World::restart_router(std::size_t index, nanoseconds delay) {
   scheduler_.at(scheduler_.now() + delay, [this, index] {
-    if (!routers_[index]->running()) routers_[index]->start();
+    if (!routers_[index]->running() && !routers_[index]->retired()) routers_[index]->start();
   });
 }
 
@@ -182,28 +268,60 @@ void World::start_server(std::size_t index) {
   lost_writes(index, server.start(loses ? rng_.below(server.keys().unsynced() + 1) : 0));
 }
 
-// Only the owner's loss is the key's: what another server loses must not matter to anybody. One is
-// in between: a destination that fails over behind the driver's last look at it and before the
-// commit. Nobody can tell that from a failover behind the commit.
+// Only the owner's loss is the key's: what another server loses must not matter to anybody, unless
+// it becomes the owner before anybody can see the loss.
 void World::lost_writes(std::size_t server, const std::set<std::string>& keys) {
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr) return;
   for (const std::string& key : keys) {
-    const NodeId node = view->document().nodes[server].id;
-    const ring::Move* const move = view->move_at(view->token_of(key));
-    const bool owns = view->owner(view->token_of(key)) == node;
-    const bool may_own =
-        move != nullptr && move->phase == ring::Phase::kFenced && move->destination == node;
-    if (!owns && !may_own) continue;
     if (std::ranges::find(workload_->keys(), key) == workload_->keys().end()) continue;
-    const Entry* entry = servers_[server]->current().peek(key);
-    const std::int64_t value =
-        entry == nullptr ? kAbsent : stored_number(std::get<std::string>(entry->value));
-    if (owns) {
+    const Token token = view->token_of(key);
+    const bool owner = view->owner(token) == view->document().nodes[server].id;
+    const std::int64_t value = value_at(server, key);
+    if (const ring::Move* move = looked_at(*view, server, token); move != nullptr)
+      unseen_losses_.push_back({.move = move->id,
+                                .server = server,
+                                .of_source = owner,
+                                .key = key,
+                                .when = scheduler_.now(),
+                                .value = value});
+    else if (owner)
       workload_->history().lost_at_server(key, scheduler_.now(), value);
-    } else {
-      workload_->history().may_be_lost_at_server(key, scheduler_.now(), value);
+  }
+}
+
+std::int64_t World::value_at(std::size_t server, const std::string& key) {
+  const Entry* entry = servers_[server]->current().peek(key);
+  return entry == nullptr ? kAbsent : stored_number(std::get<std::string>(entry->value));
+}
+
+// The fenced move of that token with the server at one end, if the driver has looked at it since.
+const ring::Move* World::looked_at(const ring::RingView& view, std::size_t server,
+                                   Token token) const {
+  const NodeId node = view.document().nodes[server].id;
+  for (const ring::Move& move : view.document().moves) {
+    if (move.phase != ring::Phase::kFenced || !ring::contains(move.ranges, token)) continue;
+    if (move.source != node && move.destination != node) continue;
+    const auto fenced = fenced_at_.find(move.id);
+    if (fenced != fenced_at_.end() && looks_[server].last >= fenced->second) return &move;
+  }
+  return nullptr;
+}
+
+// A loss at the source is the key's unless the move commits, one at the destination if it does.
+void World::settle_losses(const ring::RingView& before, const ring::RingView& after) {
+  for (const ring::Move& move : after.document().moves)
+    if (move.phase == ring::Phase::kFenced) fenced_at_.try_emplace(move.id, scheduler_.now());
+  for (const ring::Move& was : before.document().moves) {
+    const ring::Move* now = ring::find_move(after.document(), was.id);
+    if (was.phase != ring::Phase::kFenced || (now != nullptr && now->phase == was.phase)) continue;
+    for (const UnseenLoss& loss : unseen_losses_) {
+      if (loss.move != was.id || loss.of_source == (now != nullptr)) continue;
+      const bool at_source = loss.of_source;
+      workload_->history().lost_at_server(loss.key, at_source ? loss.when : scheduler_.now(),
+                                          at_source ? loss.value : value_at(loss.server, loss.key));
     }
+    std::erase_if(unseen_losses_, [&](const UnseenLoss& loss) { return loss.move == was.id; });
   }
 }
 
@@ -218,25 +336,33 @@ bool World::run_while(Condition condition, milliseconds at_most) {
 }
 
 Report World::run() {
-  for (const auto& router : routers_) {
-    scheduler_.at(scheduler_.now() + up_to(milliseconds{50}), [&router] {
-      if (!router->running()) router->start();
-    });
-  }
-  workload_->start();
-  tick();
-  const auto nobody_serves = [this] {
-    return std::none_of(routers_.begin(), routers_.end(),
-                        [](const auto& router) { return router->serving(); });
-  };
-  Report report{.seed = seed_};
-  if (!run_while(nobody_serves, kRestPatience)) report.violations.emplace_back("nobody serves");
+  Report report{.seed = seed_, .flavour = profile_.flavour};
+  all_join(report);
+  const std::uint64_t writes_before = coordinator_.writes_tried();
   faults_->start();
   mover_->start();
   scheduler_.run_until(scheduler_.now() + profile_.active);
   come_to_rest(report);
+  report.coordinator_writes = coordinator_.writes_tried() - writes_before;
   check_servers(report);
+  check_fences(report);
+  if (profile_.old_backup) restore_old_backup(report);
+  fill(report);
+  return report;
+}
 
+void World::all_join(Report& report) {
+  for (std::size_t i = 0; i < routers_.size(); ++i)
+    restart_router(i, up_to(milliseconds{50} * (routers_.size() / 3 + 1)));
+  workload_->start();
+  tick();
+  const auto some_wait = [this] {
+    return std::ranges::any_of(routers_, [](const auto& router) { return !router->serving(); });
+  };
+  if (!run_while(some_wait, kRestPatience)) report.violations.emplace_back("not all serve");
+}
+
+void World::fill(Report& report) const {
   const History& history = workload_->history();
   report.trace_hash = scheduler_.trace_hash();
   report.events = scheduler_.events();
@@ -249,25 +375,30 @@ Report World::run() {
   report.faults = faults_->count();
   report.lost_at_servers = history.lost_at_servers();
   report.longest_fence_us = checker_.longest_fence().count() / 1'000;
-  for (const auto& list : {checker_.violations(), workload_->broken(), history.violations()})
+  report.routers = routers_.size();
+  report.virtual_seconds = static_cast<std::uint64_t>(scheduler_.now() / seconds{1});
+  for (const auto& list : {checker_.violations(), ownership_->violations(), violations_,
+                           workload_->broken(), history.violations()})
     report.violations.insert(report.violations.end(), list.begin(), list.end());
-  return report;
 }
 
 bool World::at_rest() const {
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr || !view->document().moves.empty()) return false;
   // Every router is a member again, and nobody else.
-  if (view->document().routers.size() != routers_.size()) return false;
-  return std::all_of(routers_.begin(), routers_.end(), [&](const auto& router) {
+  const std::vector<RouterProcess*> members = staying();
+  if (view->document().routers.size() != members.size()) return false;
+  return std::ranges::all_of(members, [&](const RouterProcess* router) {
     return router->serving() && ring::has_router(view->document(), router->session());
   });
 }
 
 void World::come_to_rest(Report& report) {
   log("the faults end");
-  mover_->end();
+  resting_ = true;
   faults_->end();
+  move_enough(report);
+  mover_->end();
   scheduler_.run_until(scheduler_.now() + kCalmTraffic);
   workload_->stop();
   if (!run_while([this] { return !at_rest(); }, kRestPatience)) {
@@ -280,6 +411,51 @@ void World::come_to_rest(Report& report) {
     std::string keys;
     for (const std::string& key : workload_->unread()) keys += ' ' + key;
     report.violations.push_back("cannot be read after all is well:" + keys);
+  }
+}
+
+// Where much went wrong, few moves came through: some more in calm.
+void World::move_enough(Report& report) {
+  const bool enough = run_while([this] { return checker_.committed() < kMovesMin; }, kMovePatience);
+  if (!enough)
+    report.violations.push_back("only " + std::to_string(checker_.committed()) +
+                                " moves were committed, though all is well");
+}
+
+void World::check_fences(Report& report) {
+  const bool calm = profile_.faults.total() == 0;
+  const nanoseconds most = calm ? profile_.limits.fence_hold_max + kCalmFenceSlack : kFenceMax;
+  if (checker_.longest_fence() > most)
+    report.violations.push_back("a fence lasted for " +
+                                std::to_string(checker_.longest_fence().count() / 1'000) + " us");
+}
+
+// Routers that know better go on with their view and say so; nobody begins a move.
+void World::restore_old_backup(Report& report) {
+  if (checker_.view() == nullptr || backups_.size() < 2) return;
+  const std::size_t which = rng_.below(backups_.size() - 1);
+  const Epoch known = coordinator_.stored().epoch;
+  std::map<SessionId, Epoch> views;  // news of the last change may be on their way
+  for (RouterProcess* router : staying()) views[router->session()] = router->view();
+  log("the coordinator is restored from epoch " + std::to_string(backups_[which].epoch.value()));
+  coordinator_.restore(backups_[which]);
+  restored_ = true;
+  const Instant end = scheduler_.now() + kBackupTime;
+  while (scheduler_.now() < end) {
+    mover_->order();
+    scheduler_.run_until(scheduler_.now() + milliseconds{500});
+  }
+  for (RouterProcess* router : staying()) {
+    const std::string who = "backup: " + router->session().value();
+    if (!router->serving() || !router->running()) {
+      report.violations.push_back(who + " serves no more");
+      continue;
+    }
+    const control::Status status = router->controller()->status();
+    if (router->view() < views[router->session()] || router->view() > known)
+      report.violations.push_back(who + " has another view");
+    if (status.coordinator.find("went back") == std::string::npos)
+      report.violations.push_back(who + " says of the coordinator: " + status.coordinator);
   }
 }
 

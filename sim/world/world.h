@@ -5,10 +5,14 @@
 //                  |                                    ^
 //                  +--> coordinator      driver --------+      faults hit every arrow and every box
 //
-// A run has three parts: everything happens; the faults end and all must come to rest; every key is
-// read once more. Promises checked: each key's history is linearizable (so no acknowledged write is
-// lost), every document change is one that the protocol allows, every fence and every move ends,
-// nothing foreign is deleted.
+// A run lives for a minute and more: everything happens, in bursts (rhythm.h); the faults end and
+// all must come to rest; every key is read once more; in some worlds the coordinator is then
+// restored from an old backup, which nobody may follow.
+//
+// Promises checked: each key's history is linearizable (so no acknowledged write is lost), every
+// document change is one that the protocol allows, a key's commands run only at its owner
+// (ownership_checker.h), no view goes back, every fence and every move ends, servers whose clocks
+// differ exchange nothing, nothing foreign is deleted; and at least three moves were committed.
 //
 // Threads: one.
 #pragma once
@@ -17,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +31,7 @@
 #include "sim/scheduler.h"
 #include "sim/world/coordinator.h"
 #include "sim/world/document_checker.h"
+#include "sim/world/ownership_checker.h"
 #include "sim/world/peers.h"
 #include "sim/world/profile.h"
 #include "sim/world/router_process.h"
@@ -36,6 +42,7 @@ namespace cleave::sim {
 // What one seed came to.
 struct Report {
   std::uint64_t seed = 0;
+  Flavour flavour = Flavour::kCalm;
   std::uint64_t trace_hash = 0;
   std::uint64_t events = 0;
   std::uint64_t operations = 0;
@@ -48,6 +55,10 @@ struct Report {
   std::uint64_t lost_at_servers = 0;  // keys that a crash or failover of their owner set back
   std::uint64_t leftovers = 0;        // keys at a server that does not own them
   std::int64_t longest_fence_us = 0;
+  std::uint64_t routers = 0;  // that ever were
+  std::uint64_t virtual_seconds = 0;
+  // Compare-and-sets tried since all had joined, lost races included.
+  std::uint64_t coordinator_writes = 0;
   std::vector<std::string> violations{};
 };
 
@@ -57,6 +68,8 @@ class World {
  public:
   // `log`: a line for everything that matters; nullptr: none.
   World(std::uint64_t seed, const Mutations& mutations, std::ostream* log);
+  // A world of that kind, whatever the seed would have given.
+  World(std::uint64_t seed, const Profile& profile, const Mutations& mutations, std::ostream* log);
   ~World();
 
   // Every event from now on, for people. The stream must outlive the world.
@@ -69,7 +82,16 @@ class World {
   friend class Mover;
 
   void make_servers();
-  void make_routers();
+  void add_router();
+  void changed(const coord::Stored& stored);
+  void observe(std::size_t server, std::span<const std::string> args, std::string_view connection);
+  void settle_losses(const ring::RingView& before, const ring::RingView& after);
+  const ring::Move* looked_at(const ring::RingView& view, std::size_t server, Token token) const;
+  std::int64_t value_at(std::size_t server, const std::string& key);
+  void check_begun(const ring::RingView& before, const ring::RingView& after);
+  void set_clock(std::size_t server, std::int64_t jump_ms);
+  // Routers that are not gone for good.
+  std::vector<RouterProcess*> staying() const;
   ring::Creation creation() const;
   void fill_servers(const ring::Creation& creation);
   void log(const std::string& line);
@@ -81,7 +103,12 @@ class World {
   bool at_rest() const;
   template <class Condition>
   bool run_while(Condition condition, milliseconds at_most);
+  void all_join(Report& report);
   void come_to_rest(Report& report);
+  void move_enough(Report& report);
+  void restore_old_backup(Report& report);
+  void check_fences(Report& report);
+  void fill(Report& report) const;
   void check_servers(Report& report);
   nanoseconds up_to(nanoseconds bound);
 
@@ -93,11 +120,38 @@ class World {
   Network network_;
   Rng rng_;
   DocumentChecker checker_;
+  std::vector<coord::Stored> backups_;  // the newest of the document's states
+  bool restored_ = false;
   SimCoordinator coordinator_;
   PeerNetwork peers_;
+  struct ServerClock {
+    std::int64_t base_ms = 0;
+    std::int64_t skew_ms = 0;
+    Instant since{0};
+  };
+  // What a server lost after a driver had last looked at it (rule 19) and before the commit that it
+  // then wrote: no driver can see it, it is as if it had happened after the commit.
+  struct UnseenLoss {
+    MoveId move;
+    std::size_t server = 0;
+    bool of_source = false;
+    std::string key;
+    Instant when{0};
+    std::int64_t value = 0;  // what was left
+  };
   std::vector<std::unique_ptr<ModelServer>> servers_;
+  std::vector<ServerClock> clocks_;  // of the servers
+  struct Looks {
+    Instant last{0};
+    Instant before{0};
+  };
+  std::vector<Looks> looks_;  // of drivers at the servers
+  std::map<MoveId, Instant> fenced_at_;
+  std::vector<UnseenLoss> unseen_losses_;
   std::vector<std::unique_ptr<RouterProcess>> routers_;
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<OwnershipChecker> ownership_;
+  std::vector<std::string> violations_;
   std::unique_ptr<class Faults> faults_;
   std::unique_ptr<class Mover> mover_;
   std::map<std::string, std::string> foreign_;  // keys of somebody else on the last server

@@ -28,8 +28,8 @@ constexpr std::size_t kIdentityReplies = 4;
 
 // When the replies came, by our own clock, and how long after they were asked for.
 struct Answered {
-  UnixMillis at;
-  nanoseconds round_trip;
+  Instant at{0};
+  nanoseconds round_trip{0};
 };
 
 Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& answered) {
@@ -45,9 +45,9 @@ Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& ans
   identity.primary = info_field(replication, "role") == "master";
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
   identity.mark = replies[2].text;
-  const std::int64_t half =
-      std::chrono::duration_cast<milliseconds>(answered.round_trip).count() / 2;
-  identity.clock_ms = time_ms(replies[3]) + half - answered.at.value();
+  const Instant middle = answered.at - answered.round_trip / 2;
+  identity.clock_ms =
+      time_ms(replies[3]) - std::chrono::duration_cast<milliseconds>(middle).count();
   return identity;
 }
 
@@ -157,7 +157,7 @@ void RedisStore::identify(Done<StoreIdentity> done) {
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     has_expire_time_ = major_version(info_field(replies->front().text, "redis_version")) >= 7;
-    done(parse_identity(*replies, {loop_.wall_now(), loop_.now() - asked}));
+    done(parse_identity(*replies, {.at = loop_.now(), .round_trip = loop_.now() - asked}));
   });
 }
 
@@ -170,7 +170,8 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"DBSIZE"});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
-    Result<StoreFacts> facts = parse_facts(*replies, {loop_.wall_now(), loop_.now() - asked});
+    const Instant now = loop_.now();
+    Result<StoreFacts> facts = parse_facts(*replies, {.at = now, .round_trip = now - asked});
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
       age_option_ = age_option(info_field((*replies)[kIdentityReplies].text, "maxmemory_policy"));

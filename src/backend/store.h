@@ -21,7 +21,9 @@ struct StoreIdentity {
   bool primary = false;
   std::uint32_t replicas = 0;  // connected ones
   std::string mark;            // ownership marker; empty: none
-  std::int64_t clock_ms = 0;   // TIME less our own clock, by half the round trip
+  // TIME less our own steady clock at half the round trip: for comparisons between servers, which
+  // a jump of our wall clock must not bend.
+  std::int64_t clock_ms = 0;
 };
 
 // And how it is.

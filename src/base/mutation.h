@@ -26,6 +26,16 @@ struct Mutations {
   bool no_incarnation_check = false;  // 19: a failover in mid-move goes unseen
   bool no_last_copy = false;          // 18: the last dirty set is not copied
   bool no_marker_check = false;       // 12: servers without this pool's marker are purged too
+  bool follow_old_backup = false;     // 1: a register that went back is believed
+  bool removal_keeps_moves = false;   // 2: a removal does not abort moves
+  bool removed_goes_on = false;       // 2: a removed router does not stop
+  bool term_keeps_moves = false;      // 3: a new leader leaves COPYING and FENCED moves alone
+  bool views_go_back = false;         // 9: an older document is adopted
+  bool absent_is_skipped = false;     // 15: a key that is gone at the source is not removed
+  bool dump_before_take = false;      // 16: a round copies first, then empties the dirty sets
+  bool members_before_fence = false;  // 17: who joined since COPYING is not waited for
+  bool clean_before_commit = false;   // 21: the source is emptied before the destination owns
+  bool no_clock_check = false;        // Expiry: servers whose clocks differ exchange keys
 };
 
 }  // namespace cleave

@@ -39,7 +39,8 @@ Controller::Impl::Impl(Options given)
                   .lease = options.lease,
                   .leads = [this](const SharedDocument& seen) { begin_term(seen); },
                   .lost = [this] { end_term(); },
-                  .log = options.log}) {}
+                  .log = options.log,
+                  .mutations = options.mutations}) {}
 
 void Controller::Impl::start() {
   leadership.start();

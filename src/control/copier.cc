@@ -15,12 +15,13 @@ constexpr std::size_t kBatchesOpen = 6;
 }  // namespace
 
 Copier::Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore& destination,
-               Throttle& throttle, const Limits& limits)
+               Throttle& throttle, const Limits& limits, Mutations mutations)
     : loop_(loop),
       source_(source),
       destination_(destination),
       throttle_(throttle),
-      limits_(limits) {}
+      limits_(limits),
+      mutations_(mutations) {}
 
 void Copier::copy(std::vector<std::string> keys, Hurry hurry, Done done) {
   auto job = std::make_shared<Job>();
@@ -86,7 +87,7 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
       ++open_;
       ++job->batches_open;
       big_.push_back({job, std::move(item)});
-    } else {
+    } else if (item.kind != Kind::kAbsent || !mutations_.absent_is_skipped) {
       small.push_back(std::move(item));
     }
   }

@@ -21,6 +21,7 @@
 #include "backend/big_value.h"
 #include "backend/redis_store.h"
 #include "base/limits.h"
+#include "base/mutation.h"
 #include "control/throttle.h"
 #include "migrate/migration.h"
 #include "net/loop.h"
@@ -34,7 +35,7 @@ class Copier {
   using Done = std::function<void(Result<migrate::Copied>)>;
 
   Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore& destination,
-         Throttle& throttle, const Limits& limits);
+         Throttle& throttle, const Limits& limits, Mutations mutations = {});
 
   // `done` once for each call, in order. After the first error every later call fails too: what
   // was written is not known any more, and the move must abort.
@@ -68,6 +69,7 @@ class Copier {
   backend::RedisStore& destination_;
   Throttle& throttle_;
   Limits limits_;
+  Mutations mutations_;
   std::deque<Batch> waiting_;
   std::deque<std::shared_ptr<Job>> jobs_;
   std::size_t open_ = 0;

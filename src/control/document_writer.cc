@@ -16,7 +16,8 @@ DocumentWriter::DocumentWriter(net::Loop& loop, coord::Register& store,
                                std::function<void(SharedDocument)> seen, Mutations mutations)
     : loop_(loop), store_(store), seen_(std::move(seen)), mutations_(mutations) {
   store_.watch(guarded(alive_, [this](const coord::Stored& stored) {
-    if (stored.epoch != Epoch{}) (void)take_in(stored);
+    // Late news may be old news: only a read can tell that the register went back.
+    if (stored.epoch != Epoch{} && !went_back(stored, Epoch{})) (void)take_in(stored);
   }));
 }
 
@@ -28,11 +29,15 @@ void DocumentWriter::read(Done done) {
 void DocumentWriter::begin_read() {
   reading_ = true;
   readers_ = std::exchange(next_readers_, {});
-  store_.read(guarded(alive_, [this](Result<coord::Stored> stored) {
+  // What was known before the read began, it must show: it is linearizable.
+  const Epoch known_before = newest_ == nullptr ? Epoch{} : newest_->epoch;
+  store_.read(guarded(alive_, [this, known_before](Result<coord::Stored> stored) {
     Result<SharedDocument> document = fail(Code::kNotFound, "there is no ring document yet");
     if (!stored) {
-      trouble_ = stored.error().message;
+      if (!went_back_) trouble_ = stored.error().message;
       document = std::unexpected(stored.error());
+    } else if (went_back(*stored, known_before)) {
+      document = fail(Code::kConflict, trouble_);
     } else {
       trouble_.clear();
       if (stored->epoch != Epoch{}) document = take_in(*stored);
@@ -47,6 +52,25 @@ void DocumentWriter::begin_read() {
   }));
 }
 
+bool DocumentWriter::went_back(const coord::Stored& stored, Epoch known_before) {
+  if (mutations_.follow_old_backup) return false;
+  const bool ours =
+      newest_ != nullptr && stored.epoch == newest_->epoch && stored.text == newest_text_;
+  if (ours) went_back_ = false;
+  // Its epochs may have grown to ours since: another document under our number.
+  const bool other = newest_ != nullptr && stored.epoch == newest_->epoch && !ours;
+  if (went_back_ || (stored.epoch >= known_before && !other)) return went_back_;
+  went_back_ = true;
+  trouble_ = "the coordinator went back: it shows another epoch " +
+             std::to_string(stored.epoch.value()) +
+             " than was there before (an old backup, or writes lost in a failover): this router "
+             "goes on with the ring of epoch " +
+             std::to_string(newest_->epoch.value()) +
+             " and moves nothing. Restore the newest state of the coordinator; if there is none, "
+             "restart all routers, which then take the older ring for the truth";
+  return true;
+}
+
 Result<SharedDocument> DocumentWriter::take_in(const coord::Stored& stored) {
   if (newest_ != nullptr && stored.epoch == newest_->epoch && stored.text == newest_text_)
     return newest_;
@@ -58,7 +82,7 @@ Result<SharedDocument> DocumentWriter::take_in(const coord::Stored& stored) {
   if (document->epoch != stored.epoch)
     return fail(Code::kInvalid, "the ring document's epoch is not the register's");
   auto shared = std::make_shared<const ring::Document>(std::move(*document));
-  if (newest_ == nullptr || newest_->epoch < shared->epoch) {
+  if (newest_ == nullptr || newest_->epoch < shared->epoch || mutations_.views_go_back) {
     newest_text_ = stored.text;
     note(shared);
   }
@@ -71,12 +95,13 @@ void DocumentWriter::note(SharedDocument document) {
 }
 
 void DocumentWriter::create(ring::Document first, Done done) {
-  std::string text = ring::to_text(first);
+  const std::string text = ring::to_text(first);
   auto shared = std::make_shared<const ring::Document>(std::move(first));
   store_.compare_and_set(
-      Epoch{}, std::move(text),
-      guarded(alive_, [this, shared, done = std::move(done)](Result<Epoch> epoch) {
+      Epoch{}, text,
+      guarded(alive_, [this, shared, text, done = std::move(done)](Result<Epoch> epoch) {
         if (!epoch) return done(std::unexpected(epoch.error()));
+        newest_text_ = text;
         note(shared);
         done(shared);
       }));
@@ -91,7 +116,7 @@ void DocumentWriter::next_edit() {
   editing_ = !edits_.empty();
   if (!editing_) return;
   // The newest document known is a guess: where it is old, the compare-and-set says so.
-  if (newest_ != nullptr) return apply(*newest_);
+  if (newest_ != nullptr && !went_back_) return apply(*newest_);
   read_and_apply();
 }
 
@@ -117,7 +142,7 @@ void DocumentWriter::write(Epoch expected, ring::Document document) {
 
 void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std::string text) {
   if (result) {
-    trouble_.clear();
+    if (!went_back_) trouble_.clear();
     if (newest_ == nullptr || newest_->epoch < document->epoch) {
       newest_text_ = std::move(text);
       note(document);
@@ -127,7 +152,7 @@ void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std:
   if (result.error().code == Code::kConflict && mutations_.commit_without_cas)
     return overwrite(std::move(document));
   // Lost the race, or nobody knows: what the register shows decides, also about this attempt.
-  if (result.error().code != Code::kConflict) trouble_ = result.error().message;
+  if (result.error().code != Code::kConflict && !went_back_) trouble_ = result.error().message;
   edits_.front().tried.push_back(std::move(text));
   read_and_apply();
 }

@@ -5,6 +5,11 @@
 // to what won. Its unknown outcomes are settled here: what the register then shows is compared with
 // what was tried.
 //
+// A register that shows an older document than one known before was restored from an old backup, or
+// lost its newest writes. Nothing that it says is believed from then on, also not once its epochs
+// have grown past ours: those are another history. Views stay, edits wait, so no move goes on,
+// until it shows the very document that we know, or the process starts again.
+//
 // Threads: one loop.
 #pragma once
 
@@ -69,6 +74,7 @@ class DocumentWriter {
   void retry_later();
   void finish_edit(Result<SharedDocument> result);
   Result<SharedDocument> take_in(const coord::Stored& stored);
+  bool went_back(const coord::Stored& stored, Epoch known_before);
   void note(SharedDocument document);
 
   net::Loop& loop_;
@@ -78,6 +84,7 @@ class DocumentWriter {
   SharedDocument newest_;
   std::string newest_text_;
   std::string trouble_;
+  bool went_back_ = false;  // the register did: `trouble_` says so
   bool reading_ = false;
   std::vector<Done> readers_;       // of the read under way
   std::vector<Done> next_readers_;  // of the one after it

@@ -121,6 +121,94 @@ TEST_F(Documents, EditsOfOneWriterKeepTheirOrder) {
   EXPECT_EQ(order, std::vector<bool>(10, true));
 }
 
+// The register of a coordinator that can be set back.
+class Restored final : public coord::Register {
+ public:
+  explicit Restored(net::Loop& loop) : loop_(loop) {}
+  coord::Stored stored;
+
+  void read(Done<coord::Stored> done) override {
+    loop_.post([this, done = std::move(done)] { done(stored); });
+  }
+  void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override {
+    loop_.post([this, expected, text = std::move(text), done = std::move(done)] {
+      if (stored.epoch != expected) return done(fail(Code::kConflict, "another epoch"));
+      stored = {Epoch{expected.value() + 1}, text};
+      done(stored.epoch);
+    });
+  }
+  void watch(std::function<void(const coord::Stored&)> /*changed*/) override {}
+  void keep_alive(const SessionId& /*session*/, milliseconds /*ttl*/, Done<void> done) override {
+    loop_.post([done = std::move(done)] { done({}); });
+  }
+  void end_lease(const SessionId& /*session*/, Done<void> done) override {
+    loop_.post([done = std::move(done)] { done({}); });
+  }
+  void alive(Done<std::vector<SessionId>> done) override {
+    loop_.post([done = std::move(done)] { done(std::vector<SessionId>{}); });
+  }
+
+ private:
+  net::Loop& loop_;
+};
+
+TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
+  Restored access(*loop_);
+  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
+  const auto read = [&] {
+    std::optional<Result<SharedDocument>> result;
+    writer.read([&](Result<SharedDocument> got) { result = got; });
+    run_until(*loop_, [&] { return result.has_value(); });
+    return *result;
+  };
+  bool created = false;
+  writer.create(*ring::create(three_nodes()), [&](const auto&) { created = true; });
+  run_until(*loop_, [&] { return created; });
+  const coord::Stored backup = access.stored;
+  bool frozen = false;
+  writer.edit(freeze(true), [&](const auto&) { frozen = true; });
+  run_until(*loop_, [&] { return frozen; });
+  const coord::Stored newest = access.stored;
+  EXPECT_TRUE(read().has_value());
+  EXPECT_EQ(writer.trouble(), "");
+
+  access.stored = backup;
+  EXPECT_EQ(read().error().code, Code::kConflict);
+  EXPECT_NE(writer.trouble().find("the coordinator went back"), std::string::npos);
+  EXPECT_EQ(writer.newest()->epoch, newest.epoch) << "the view stays";
+  // Nothing is written there, and what others write there is another history, however long.
+  bool edited = false;
+  writer.edit(freeze(false),
+              [&](const Result<SharedDocument>& done) { edited = done.has_value(); });
+  EXPECT_FALSE(read().has_value());
+  EXPECT_EQ(access.stored.text, backup.text);
+  ring::Document other = *ring::parse_document(backup.text);
+  while (other.epoch.value() < newest.epoch.value() + 2) {
+    other = *ring::join(other, {.session = SessionId{"r" + std::to_string(other.epoch.value())}});
+    access.stored = {other.epoch, ring::to_text(other)};
+    EXPECT_FALSE(read().has_value()) << other.epoch.value();
+  }
+  EXPECT_FALSE(edited);
+
+  access.stored = newest;
+  EXPECT_TRUE(read().has_value());
+  EXPECT_EQ(writer.trouble(), "");
+  run_until(*loop_, [&] { return edited; });
+}
+
+TEST_F(Documents, AnEmptyRegisterAfterADocumentIsNoBeginning) {
+  Restored access(*loop_);
+  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
+  bool created = false;
+  writer.create(*ring::create(three_nodes()), [&](const auto&) { created = true; });
+  run_until(*loop_, [&] { return created; });
+  access.stored = {};
+  std::optional<Result<SharedDocument>> result;
+  writer.read([&](Result<SharedDocument> got) { result = got; });
+  run_until(*loop_, [&] { return result.has_value(); });
+  EXPECT_EQ(result->error().code, Code::kConflict);
+}
+
 TEST_F(Documents, AMemberJoinsIsServedViewsAndHearsOfItsRemoval) {
   Side side(*loop_, store_);
   std::vector<Epoch> views;

@@ -24,6 +24,8 @@ void Leadership::beat() {
                       store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
                         if (alive && joined_ && !stopped_) judge(*alive);
                       }));
+                      // A lost notification is made good, and a coordinator that went back is seen.
+                      writer_.read([](const Result<SharedDocument>&) {});
                     }));
   loop_.after(options_.lease / 3, guarded(alive_, [this] { beat(); }));
 }
@@ -46,10 +48,13 @@ void Leadership::take_term() {
   writing_ = true;
   const ring::Leader seen = writer_.newest()->leader;
   writer_.edit(
-      [session = options_.session, seen](const ring::Document& document) -> Result<ring::Document> {
+      [session = options_.session, seen,
+       mutations = options_.mutations](const ring::Document& document) -> Result<ring::Document> {
         // Another was faster: it is alive, and its term is not ours to end.
         if (document.leader != seen) return fail(Code::kConflict, "another leads already");
-        return ring::lead(document, session);
+        Result<ring::Document> led = ring::lead(document, session);
+        if (led && mutations.term_keeps_moves) led->moves = document.moves;
+        return led;
       },
       guarded(alive_, [this](Result<SharedDocument> document) {
         writing_ = false;
@@ -62,9 +67,12 @@ void Leadership::take_term() {
 void Leadership::remove(const SessionId& session) {
   writing_ = true;
   writer_.edit(
-      [session, leader = leader_](const ring::Document& document) -> Result<ring::Document> {
+      [session, leader = leader_,
+       mutations = options_.mutations](const ring::Document& document) -> Result<ring::Document> {
         if (document.leader != leader) return fail(Code::kConflict, "another leads now");
-        return ring::remove_router(document, session);
+        Result<ring::Document> without = ring::remove_router(document, session);
+        if (without && mutations.removal_keeps_moves) without->moves = document.moves;
+        return without;
       },
       guarded(alive_, [this, session](Result<SharedDocument> document) {
         writing_ = false;

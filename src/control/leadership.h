@@ -29,6 +29,7 @@ class Leadership {
     std::function<void(const SharedDocument&)> leads;
     std::function<void()> lost;
     std::function<void(const std::string&)> log;
+    Mutations mutations{};
   };
 
   Leadership(net::Loop& loop, coord::Register& store, DocumentWriter& writer, Options options);

@@ -44,7 +44,7 @@ void Membership::create_then_join(std::function<void()> joined) {
 
 void Membership::follow(const SharedDocument& document) {
   if (view_ == nullptr || removed_) return;
-  if (!ring::has_router(*document, options_.session)) {
+  if (!ring::has_router(*document, options_.session) && !options_.mutations.removed_goes_on) {
     return be_removed("session " + options_.session.value() + " was removed from the ring");
   }
   publish(document);
@@ -62,7 +62,8 @@ void Membership::leave(std::function<void(Result<SharedDocument>)> left) {
 
 // Views only go forward (rule 9).
 void Membership::publish(const SharedDocument& document) {
-  if (view_ != nullptr && document->epoch <= view_->epoch()) return;
+  const bool newer = view_ == nullptr || document->epoch > view_->epoch();
+  if (!newer && !options_.mutations.views_go_back) return;
   Result<ring::RingSnapshot> view = ring::RingView::build(*document);
   if (!view) return be_removed("the ring document cannot be used: " + view.error().message);
   view_ = std::move(*view);

@@ -97,6 +97,7 @@ void MoveBoard::resume_strays() {
         drivers_, [&](const auto& driver) { return driver->migration().id() == move.id; });
     if (driven) continue;
     if (move.phase != ring::Phase::kClean) {
+      if (options_.mutations.term_keeps_moves) continue;
       options_.writer.edit(
           [move](const ring::Document& document) {
             return ring::abort_move(document, move.id, move.phase_epoch);

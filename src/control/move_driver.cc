@@ -28,13 +28,13 @@ MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
     : options_(std::move(options)),
       migration_(std::move(request), {options_.limits, options_.mutations}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
-              options_.limits) {}
+              options_.limits, options_.mutations) {}
 
 MoveDriver::MoveDriver(const ring::Move& clean, Options options)
     : options_(std::move(options)),
       migration_(clean, {options_.limits, options_.mutations}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
-              options_.limits) {}
+              options_.limits, options_.mutations) {}
 
 void MoveDriver::start() {
   feed(migrate::Start{});

@@ -155,7 +155,8 @@ std::string Migration::refusal(const Identified& event) const {
   if (!destination.marked && !options_.mutations.no_marker_check)
     return "the destination does not carry this pool's ownership marker; see 'cleave adopt'";
   const std::int64_t skew = source.clock_ms - destination.clock_ms;
-  if (std::max(skew, -skew) > options_.limits.clock_skew_max.count())
+  const bool apart = std::max(skew, -skew) > options_.limits.clock_skew_max.count();
+  if (apart && !options_.mutations.no_clock_check)
     return "the clocks of source and destination differ by " + std::to_string(skew) +
            " ms, which expiry times would not survive";
   return "";
@@ -282,6 +283,8 @@ Actions Migration::on(const Taken& event, Instant now) {
     return abort("a command whose keys are not all known, or too many writes, met the move", now);
   pending_.insert(event.keys.begin(), event.keys.end());
   if (!waiting_.empty()) return {};
+  // As if the sets had been listed, copied, and emptied afterwards by every second take.
+  if (options_.mutations.dump_before_take && take_number_ % 2 == 0) pending_.clear();
   round_small_ = pending_.size() <= options_.limits.dirty_small_keys;
   if (pending_.empty()) return enter(Step::kFence, {Write{Change::kFence}}, now);
   return copy_pending(false);
@@ -298,7 +301,7 @@ Actions Migration::copy_pending(bool fenced) {
 Actions Migration::fenced(const ring::Move& move, const ring::Document& document, Instant now) {
   fenced_epoch_ = move.phase_epoch;
   progress_.fenced = now;
-  members_ = sessions_set(document);
+  if (!options_.mutations.members_before_fence) members_ = sessions_set(document);
   waiting_ = members_;
   enter(Step::kAwaitFenced, {}, now);
   if (options_.mutations.commit_without_acks || waiting_.empty()) return last_copies(now);
@@ -328,6 +331,8 @@ Actions Migration::last_copies(Instant now) {
   }
   if (destination_.replicas > 0 && step_ != Step::kReplicas)
     return enter(Step::kReplicas, {WaitReplicas{destination_.replicas}}, now);
+  if (options_.mutations.clean_before_commit)
+    return enter(Step::kVerify, {Clean{}, Identify{}}, now);
   return enter(Step::kVerify, {Identify{}}, now);
 }
 

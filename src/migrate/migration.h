@@ -39,7 +39,7 @@ struct ServerFacts {
   Incarnation incarnation;
   bool primary = false;
   bool marked = false;         // carries this pool's ownership marker (rule 12)
-  std::int64_t clock_ms = 0;   // TIME less our own clock: asked at different moments
+  std::int64_t clock_ms = 0;   // TIME less our own steady clock: asked at different moments
   std::uint32_t replicas = 0;  // connected ones
 
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
