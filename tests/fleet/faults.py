@@ -29,8 +29,9 @@ from moves import Mover  # noqa: E402
 PHASES = ("copying", "copying", "fenced", "fenced", "clean", None)
 SETTLE_S = 30
 UNDECIDED_SHARE_MAX = 0.001
-# Slow enough that a move has a copy phase to be hit in.
-SETTINGS = "limits: {copy_bytes_per_second: 524288}\n"
+# Slow enough that a move has a copy phase to be hit in; a sixteenth of it, which is what is left
+# while the servers are slow, still ends a move within seconds.
+SETTINGS = "limits: {copy_bytes_per_second: 2097152}\n"
 
 
 class Fault:
@@ -67,7 +68,7 @@ def cut_one_way(one, other, victims=()):
 
 
 class Kinds:
-    """Makes each kind of fault, on targets of the seed's choice. Its public methods are the kinds."""
+    """Makes each kind of fault, on targets of the seed's choice; public methods are the kinds."""
 
     def __init__(self, fleet, seed):
         self._fleet = fleet

@@ -1,6 +1,6 @@
-"""A fleet on one machine: routers, redis-servers and a coordinator, as the tests of many routers need
-it. Either all on 127.0.0.1 with free ports, or (`apart=True`) in a network namespace of its own with
-an address for each process, so that any two can be cut off from each other (network.py).
+"""A fleet on one machine: routers, redis-servers and a coordinator, as the tests of many routers
+need it. Either all on 127.0.0.1 with free ports, or (`apart=True`) in a network namespace of its
+own with an address for each process, so that any two can be cut off from each other (network.py).
 
 Whatever is started is ended by its process id; directories are removed."""
 
@@ -162,7 +162,7 @@ def ask(address, method, path, body=None, timeout=2.0):
 
 
 class Fleet:
-    """Addresses and user ids, when apart: routers 127.0.0.11 and on, servers .21, coordinator .31."""
+    """Addresses, when apart: routers 127.0.0.11 and on, servers .21, the coordinator .31."""
 
     def __init__(self, coordinator="etcd", routers=3, servers=4, apart=False, settings=""):
         self.base = tempfile.mkdtemp(prefix="cleave-fleet-")
@@ -273,8 +273,9 @@ class Fleet:
         name = f"router-{index + 1}"
         address, uid, directory = self.place(1, index, name)
         port, admin_port = self.port(6380), self.port(7380)
-        nodes = "".join(f"      - {{name: {s.node}, members: [{{address: {s.address}:{s.port}}}]}}\n"
-                        for s in self.servers)
+        nodes = "".join(
+            f"      - {{name: {s.node}, members: [{{address: {s.address}:{s.port}}}]}}\n"
+            for s in self.servers)
         path = f"{directory}/cleave.yaml"
         with open(path, "w", encoding="ascii") as out:
             out.write(f"listeners: [{{address: {address}:{port}}}]\n"
@@ -299,9 +300,10 @@ class Fleet:
         self.adopt()
 
     def start_coordinator(self, seconds=30):
-        self.coordinator.start()
+        there = self.coordinator
+        there.start()
         harness.wait_for(f"the coordinator, {self.kind}",
-                         lambda: reachable(self.coordinator.address, self.coordinator.port), seconds)
+                         lambda: reachable(there.address, there.port), seconds)
 
     @staticmethod
     def server_answers(server):
@@ -316,12 +318,14 @@ class Fleet:
             try:
                 harness.wait_for(router.name, lambda r=router: r.why_not_ready() is None, seconds)
             except TimeoutError as error:
-                raise TimeoutError(f"{error}: {router.why_not_ready()}\n{router.log_text()}") from None
+                why = router.why_not_ready()
+                raise TimeoutError(f"{error}: {why}\n{router.log_text()}") from None
 
     def adopt(self):
         """The servers become this pool's. Only the leader can, and only when it has seen them."""
         self.leader(20)
-        command = [self.binary, "adopt", "--yes", "--admin", self.routers[-1].admin, "--token", TOKEN]
+        command = [self.binary, "adopt", "--yes", "--admin", self.routers[-1].admin,
+                   "--token", TOKEN]
 
         def adopted():
             said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False,
@@ -354,7 +358,7 @@ class Fleet:
             time.sleep(0.2)
 
     def settled(self, seconds=30):
-        """Seconds until every router is ready and no move is open; TimeoutError says what is not."""
+        """Seconds until every router is ready and no move is open, or a TimeoutError with why."""
         began = time.monotonic()
         while True:
             trouble = self.unsettled()

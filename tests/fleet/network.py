@@ -1,4 +1,4 @@
-"""A network namespace in which every process has an address of its own and any two can be cut apart.
+"""A network namespace where every process has an address of its own and any two can be cut apart.
 
 A process that opens a connection to a loopback address gets 127.0.0.1 as its source, so a filter
 could not tell who is who. Therefore each process runs under its own user id, and a routing rule for

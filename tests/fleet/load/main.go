@@ -2,8 +2,8 @@
 // each key, and judges afterwards whether one copy of the data could have answered like that.
 //
 // It writes a line `filled` when its unmoving keys are there, runs until its standard input says
-// `finish` (or ends: then it gives up), reads every key once more, and ends standard output with one
-// JSON object.
+// `finish` (or ends: then it gives up), reads every key once more, and ends standard output with
+// one JSON object.
 package main
 
 import (
@@ -183,7 +183,8 @@ func (l *load) found(f finding) {
 }
 
 // ask sends a request and keeps the counts. Its times are those of the history.
-func (l *load) ask(c *conn, write, several bool, args ...string) (interface{}, outcome, int64, int64) {
+func (l *load) ask(c *conn, write, several bool, args ...string) (
+	interface{}, outcome, int64, int64) {
 	call := l.since()
 	reply, sent, err := c.call(args...)
 	end := l.since()
