@@ -82,9 +82,9 @@ MINUTES ?= 5
 COORD ?= etcd
 LIE ?=
 .PHONY: faults fleet-load
-faults: build fleet-load ## real kills, stalls, partitions on a fleet: MINUTES=5 COORD=etcd|zookeeper SEED=S
-	$(PYTHON) tests/fleet/faults.py --minutes $(MINUTES) --coordinator $(COORD) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(LIE),--lie)
+faults: build fleet-load ## kills, stalls, partitions of a fleet: MINUTES=5 COORD=etcd|zookeeper SEED=S
+	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/faults.py --minutes $(MINUTES) \
+	  --coordinator $(COORD) $(if $(SEED),--seed $(SEED)) $(if $(LIE),--lie)
 fleet-load: ## the load of `faults`, and its own tests
 	@tools/faults_packages.sh $(COORD)
 	@mkdir -p build/fleet

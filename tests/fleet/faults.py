@@ -333,9 +333,9 @@ def keep_evidence(fleet, directory):
 
 def run_all(options, evidence):
     fleet = Fleet(options.coordinator, apart=True, settings=SETTINGS)
-    network.set_up(network.numbers_of(fleet))
-    mover, load, kept = Mover(fleet, options.seed), None, evidence
+    mover, load = Mover(fleet, options.seed), None
     try:
+        network.set_up(network.numbers_of(fleet))
         fleet.start()
         load = Load(options.load, fleet, options.seed, evidence, options.lie)
         load.wait_filled()
@@ -362,7 +362,7 @@ def run_all(options, evidence):
         mover.ended.set()
         if load is not None:
             load.end()
-        fleet.close(keep=kept)
+        fleet.close(keep=evidence)
 
 
 def arguments():

@@ -170,10 +170,14 @@ class Fleet:
         self.kind = coordinator
         self.apart = apart
         self.settings = settings
-        self.binary = self.readable_binary()
-        self.coordinator = self.make_coordinator()
-        self.servers = [self.make_server(i) for i in range(servers)]
-        self.routers = [self.make_router(i) for i in range(routers)]
+        try:
+            self.binary = self.readable_binary()
+            self.coordinator = self.make_coordinator()
+            self.servers = [self.make_server(i) for i in range(servers)]
+            self.routers = [self.make_router(i) for i in range(routers)]
+        except BaseException:
+            shutil.rmtree(self.base, ignore_errors=True)
+            raise
 
     def __enter__(self):
         try:
@@ -240,7 +244,8 @@ class Fleet:
         else:
             need("java", "default-jre-headless")
             if not os.path.exists(f"{JARS}zookeeper.jar"):
-                sys.exit(f"{JARS}zookeeper.jar is not there: install Debian's package zookeeper")
+                raise RuntimeError(f"{JARS}zookeeper.jar is not there: install Debian's package "
+                                   "zookeeper")
             with open(f"{directory}/zoo.cfg", "w", encoding="ascii") as out:
                 out.write(f"tickTime=500\ndataDir={directory}/data\nclientPort={port}\n"
                           f"clientPortAddress={address}\nadmin.enableServer=false\n"
