@@ -387,7 +387,8 @@ def arguments():
 def main():
     harness.require_binary()
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for ending in (signal.SIGINT, signal.SIGTERM):  # SIGINT too: a shell's background ignores it
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     evidence = os.path.join(harness.ROOT, "build", "fleet",
                             f"{options.coordinator}-{options.seed}")
     shutil.rmtree(evidence, ignore_errors=True)

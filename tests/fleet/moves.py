@@ -1,5 +1,6 @@
 """Moves of random ranges between random nodes, without end, and the phase that they are in."""
 
+import bisect
 import http.client
 import random
 import threading
@@ -26,6 +27,9 @@ class Mover(threading.Thread):
         self.ended = threading.Event()
         self.router = None  # the last that answered
         self.open = {}      # id -> (first token, destination)
+        # Ranges as they were at the start. Neighbours that meet on one node become one range, so
+        # moves of whatever ranges there are would soon move the whole ring to and fro.
+        self.pieces = []
         self.done = self.aborted = self.refused = 0
         self.reasons = {}   # why moves were aborted -> how often
 
@@ -86,16 +90,16 @@ class Mover(threading.Thread):
 
     def order(self):
         entries = self.router.get("/ring", timeout=1.0)["entries"]
+        self.pieces = self.pieces or [{"first": e["first"], "last": e["last"]} for e in entries]
         source = self.random.choice(self.names)
-        owned = [entry for entry in entries if entry["node"] == source and entry["move"] is None]
+        owned = self.owned_by(source, entries)
         if not owned:
             return
-        wanted = self.random.randint(1, 20)
+        wanted = self.random.randint(1, 30)
         at = self.random.randrange(len(owned))
-        ranges = [{"first": entry["first"], "last": entry["last"]}
-                  for entry in owned[at:at + wanted]]
+        ranges = owned[at:at + wanted]
         if self.random.random() < 0.1:
-            ranges = [self.half(ranges[0])]
+            ranges = self.cut_in_two(ranges[0])[:1]
         target = self.random.choice([name for name in self.names if name != source])
         try:
             begun = self.router.request("POST", "/moves", {"ranges": ranges, "to": target,
@@ -106,7 +110,24 @@ class Mover(threading.Thread):
             return
         self.open[begun["move"]] = (ranges[0]["first"], target)
 
-    @staticmethod
-    def half(piece):
+    def owned_by(self, node, entries):
+        """The pieces that lie in one range of the node, which does not move."""
+        starts = [entry["first"] for entry in entries]
+        owned = []
+        for piece in self.pieces:
+            entry = entries[bisect.bisect_right(starts, piece["first"]) - 1]
+            inside = piece["last"] <= entry["last"]
+            if entry["node"] == node and entry["move"] is None and inside:
+                owned.append(piece)
+        return owned
+
+    def cut_in_two(self, piece):
         first, last = int(piece["first"], 16), int(piece["last"], 16)
-        return {"first": piece["first"], "last": f"{(first + last) // 2:016x}"}
+        middle = (first + last) // 2
+        if middle == last:
+            return [piece]
+        halves = [{"first": piece["first"], "last": f"{middle:016x}"},
+                  {"first": f"{middle + 1:016x}", "last": piece["last"]}]
+        at = self.pieces.index(piece)
+        self.pieces[at:at + 1] = halves
+        return halves

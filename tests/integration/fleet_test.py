@@ -174,8 +174,8 @@ class FleetTest(unittest.TestCase):
         victim = next(router for router in self.fleet.routers if router is not leader)
         prober = Prober([router for router in self.fleet.routers if router is not victim])
         try:
-            for _ in range(3):
-                mover.wait_for("copying", 3.0)
+            for phase in ("copying", "fenced", "fenced", "clean"):
+                mover.wait_for(phase, 3.0)
                 victim.freeze()
                 time.sleep(1.2)
                 victim.thaw()
