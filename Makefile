@@ -77,6 +77,20 @@ crash-matrix: build ## router and servers killed in each phase of a move, under 
 fences: build ## 300 moves under load: how long clients wait at a fence
 	$(PYTHON) tests/integration/fences.py
 
+# Real faults on a real fleet, in a network namespace of its own, so it needs root. COORD is etcd or
+# zookeeper; SEED repeats a schedule of faults; LIE=1 must fail: the load then tells untruths.
+MINUTES ?= 5
+COORD ?= etcd
+LIE ?=
+.PHONY: faults fleet-load
+faults: build fleet-load ## kills, stalls, partitions of a fleet: MINUTES=5 COORD=etcd|zookeeper SEED=S
+	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/faults.py --minutes $(MINUTES) \
+	  --coordinator $(COORD) $(if $(SEED),--seed $(SEED)) $(if $(LIE),--lie)
+fleet-load: ## the load of `faults`, and its own tests
+	@tools/faults_packages.sh $(COORD)
+	@mkdir -p build/fleet
+	cd tests/fleet/load && go test ./... && go build -o ../../../build/fleet/load .
+
 .PHONY: golden
 golden: all ## rewrite the golden files; the commit explains their difference
 	CLEAVE_GOLDEN_REWRITE=1 ctest --test-dir $(RELEASE) --output-on-failure
