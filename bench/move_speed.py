@@ -37,8 +37,8 @@ def fill(port):
 
 
 def move_all(router, source, target):
-    """One move of everything that `source` owns: keys, and keys a second until the destination owned
-    them. The source is cleaned afterwards, at leisure."""
+    """One move of everything that `source` owns: keys, and keys a second until the destination
+    owned them. The source is cleaned afterwards, at leisure."""
     owned = [{"first": e["first"], "last": e["last"]}
              for e in router.get("/ring")["entries"] if e["node"] == source]
     number = router.post("/moves", {"ranges": owned, "to": target, "reason": "speed"})["move"]

@@ -18,6 +18,7 @@ net::HttpRequest request_of(const std::string& method, const std::string& target
                             const std::string& body, const std::string& authorization) {
   net::HttpRequest request;
   request.method = method;
+  request.target = target;
   request.path = target.substr(0, target.find('?'));
   std::istringstream pairs(target.substr(std::min(request.path.size() + 1, target.size())));
   for (std::string pair; std::getline(pairs, pair, '&');) {

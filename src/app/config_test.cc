@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:4:16: coordination.prefix: unknown key; known here: kind, path"},
         BadCase{"PrefixIsNoPath", "workers: 1",
                 "workers: 1\ncoordination: {kind: zookeeper, endpoints: [a], prefix: x}",
-                "f.yaml:4:60: coordination.prefix: want a path like /cleave/main"},
+                "f.yaml:4:57: coordination.prefix: want a path like /cleave/main"},
         BadCase{"CertificateWithoutKey", "workers: 1",
                 "workers: 1\ncoordination: {kind: etcd, endpoints: [a], certificate_file: x}",
                 "f.yaml:4:15: coordination.key_file: a certificate and its key are given together"},

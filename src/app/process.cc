@@ -82,6 +82,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   void make_loops();
   Result<void> listen();
   void answer(const net::HttpRequest& request, const net::HttpServer::Reply& reply);
+  std::function<Instant()> last_asked() const;
   void make_controller();
   void make_router();
   void publish(ring::RingSnapshot view);
@@ -127,7 +128,7 @@ Result<void> RouterProcess::Impl::start() {
   make_controller();
   make_router();
   directory_->set_own(*router_);
-  peer_service_ = std::make_unique<peer::HttpService>(session_, *router_);
+  peer_service_ = std::make_unique<peer::HttpService>(*control_, session_, *router_);
   api_ = std::make_unique<admin::Api>(
       admin::Api::Options{.order_taker = *controller_,
                           .router = *this,
@@ -171,6 +172,12 @@ void RouterProcess::Impl::make_loops() {
   }
 }
 
+// On one machine the coordinator is a file, and asking it costs nobody anything.
+std::function<Instant()> RouterProcess::Impl::last_asked() const {
+  if (options_.config.coordination.kind == CoordinatorKind::kSqlite) return {};
+  return [this] { return peer_service_ == nullptr ? Instant{0} : peer_service_->last_asked(); };
+}
+
 void RouterProcess::Impl::make_controller() {
   controller_ = std::make_unique<control::Controller>(control::Controller::Options{
       .loop = *control_,
@@ -184,6 +191,7 @@ void RouterProcess::Impl::make_controller() {
       .limits = options_.config.limits,
       .seed = options_.seed,
       .mark_new_servers = options_.mark_new_servers,
+      .last_asked = last_asked(),
       .publish = [this](ring::RingSnapshot view) { publish(std::move(view)); },
       .removed = [this](const Error& why) { enter(State::kRemoved, why); },
       .log = options_.log,

@@ -1,5 +1,6 @@
 #include "control/controller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "control/controller_impl.h"
@@ -10,6 +11,7 @@ namespace cleave::control {
 namespace {
 
 constexpr seconds kPollInterval{1};
+constexpr milliseconds kHeardLately{2'500};
 constexpr seconds kStopPatience{5};
 constexpr std::size_t kRecordsMax = 1'000;
 
@@ -40,7 +42,22 @@ Controller::Impl::Impl(Options given)
                   .leads = [this](const SharedDocument& seen) { begin_term(seen); },
                   .lost = [this] { end_term(); },
                   .log = options.log,
+                  .all_heard =
+                      options.last_asked ? [this] { return all_heard(); } : std::function<bool()>{},
                   .mutations = options.mutations}) {}
+
+// The leader asks every router each second; so each knows of the other.
+bool Controller::Impl::all_heard() const {
+  const ring::RingSnapshot& view = membership.view();
+  if (view == nullptr) return false;
+  const Instant now = options.loop.now();
+  if (!leadership.leads()) return now - options.last_asked() < kHeardLately;
+  const std::vector<SessionId> sessions = ring::sessions_of(view->document());
+  return std::ranges::all_of(sessions, [&](const SessionId& session) {
+    const Balancer::Heard* heard = balancer == nullptr ? nullptr : balancer->heard(session);
+    return session == options.session || (heard != nullptr && now - heard->at < kHeardLately);
+  });
+}
 
 void Controller::Impl::start() {
   leadership.start();

@@ -46,6 +46,9 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     // Each third of it asks the coordinator twice: 2 requests a second. With a remote coordinator
     // 6 s make it the 1 a second that it is to bear of a router.
     milliseconds lease{3'000};
+    // When another router last asked this one something (peer/); empty: the coordinator alone tells
+    // who is alive.
+    std::function<Instant()> last_asked{};
     Mutations mutations{};
 
     // A new view; first the one of our own join. To be handed to the data path at once.

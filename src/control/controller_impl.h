@@ -54,6 +54,7 @@ class Controller::Impl {
   std::shared_ptr<void> alive = std::make_shared<int>();
 
  private:
+  bool all_heard() const;
   void add_routers(Status& status) const;
   void see(const SharedDocument& document);
   void begin_term(const SharedDocument& document);

@@ -7,27 +7,46 @@
 #include "ring/edits.h"
 
 namespace cleave::control {
+namespace {
+
+// With both, a router that is idle costs the coordinator one operation a second.
+constexpr seconds kLookAtLeast{8};
+constexpr milliseconds kLookAgain{500};
+
+}  // namespace
 
 Leadership::Leadership(net::Loop& loop, coord::Register& store, DocumentWriter& writer,
                        Options options)
     : loop_(loop), store_(store), writer_(writer), options_(std::move(options)) {}
 
-void Leadership::start() { beat(); }
+void Leadership::start() {
+  beat();
+  look();
+}
 
 void Leadership::stop() { stopped_ = true; }
 
-// Three beats a lease: one that is late or lost does not end it.
+// Two beats a lease and a little: one that is late does not end it.
 void Leadership::beat() {
   if (stopped_) return;
-  store_.keep_alive(options_.session, options_.lease, guarded(alive_, [this](Result<void> kept) {
-                      if (!kept || stopped_) return;
-                      store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
-                        if (alive && joined_ && !stopped_) judge(*alive);
-                      }));
-                      // A lost notification is made good, and a coordinator that went back is seen.
-                      writer_.read([](const Result<SharedDocument>&) {});
-                    }));
-  loop_.after(options_.lease / 3, guarded(alive_, [this] { beat(); }));
+  store_.keep_alive(options_.session, options_.lease, [](const Result<void>&) {});
+  loop_.after(options_.lease * 9 / 20, guarded(alive_, [this] { beat(); }));
+}
+
+// Who is alive; and the document, so that a lost notification is made good and a coordinator that
+// went back is seen.
+void Leadership::look() {
+  if (stopped_) return;
+  const bool rarely = options_.all_heard != nullptr;
+  const bool due = loop_.now() - looked_ >= kLookAtLeast;
+  if (joined_ && (!rarely || due || !options_.all_heard())) {
+    looked_ = loop_.now();
+    store_.alive(guarded(alive_, [this](Result<std::vector<SessionId>> alive) {
+      if (alive && !stopped_) judge(*alive);
+    }));
+    writer_.read([](const Result<SharedDocument>&) {});
+  }
+  loop_.after(rarely ? kLookAgain : options_.lease / 3, guarded(alive_, [this] { look(); }));
 }
 
 void Leadership::judge(const std::vector<SessionId>& alive) {

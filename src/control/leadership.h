@@ -29,6 +29,9 @@ class Leadership {
     std::function<void(const SharedDocument&)> leads;
     std::function<void()> lost;
     std::function<void(const std::string&)> log;
+    // Whether everybody who matters was heard of just now, past the coordinator. Then there is no
+    // need to ask it who is alive, and it is asked rarely. Empty: it is asked all the time.
+    std::function<bool()> all_heard{};
     Mutations mutations{};
   };
 
@@ -46,6 +49,7 @@ class Leadership {
 
  private:
   void beat();
+  void look();
   void judge(const std::vector<SessionId>& alive);
   void take_term();
   void remove(const SessionId& session);
@@ -59,6 +63,7 @@ class Leadership {
   bool leads_ = false;
   bool stopped_ = false;
   bool writing_ = false;
+  Instant looked_{0};
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

@@ -75,7 +75,7 @@ class HttpPeerTest : public ::testing::Test {
 
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
   RecordingPeer router_;
-  HttpService service_{SessionId{"r1"}, router_};
+  HttpService service_{*loop_, SessionId{"r1"}, router_};
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -44,6 +44,7 @@ void HttpService::handle(const net::HttpRequest& request, const net::HttpServer:
   if (question->to != session_)
     return reply(refusal({Code::kConflict, "this is session " + session_.value() + ", not " +
                                                question->to.value()}));
+  last_asked_ = clock_.now();
   const std::string_view name = std::string_view(request.path).substr(kPathStart.size());
   const MoveId move = question->move;
   const Epoch epoch = question->phase_epoch;

@@ -17,8 +17,8 @@ namespace cleave::peer {
 class HttpService {
  public:
   // `router` must outlive the service's questions.
-  HttpService(SessionId session, RouterPeer& router)
-      : session_(std::move(session)), router_(router) {}
+  HttpService(const Clock& clock, SessionId session, RouterPeer& router)
+      : clock_(clock), session_(std::move(session)), router_(router) {}
 
   // Whether the path is one of ours.
   static bool takes(const net::HttpRequest& request);
@@ -26,9 +26,14 @@ class HttpService {
   // later, unless the router goes first.
   void handle(const net::HttpRequest& request, const net::HttpServer::Reply& reply);
 
+  // When another router last asked this session anything; 0: never.
+  Instant last_asked() const { return last_asked_; }
+
  private:
+  const Clock& clock_;
   SessionId session_;
   RouterPeer& router_;
+  Instant last_asked_{0};
 };
 
 }  // namespace cleave::peer

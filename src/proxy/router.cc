@@ -239,6 +239,8 @@ void Router::Impl::on_each_worker(Function function) {
 template <class T>
 void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
                                    std::function<void(std::vector<T>)> done) {
+  // Before `start` there is nobody to ask: another router's or a person's question may come first.
+  if (workers_.empty()) return options_.control.post([done = std::move(done)] { done({}); });
   struct Gathering {
     std::vector<T> answers;
     std::size_t missing;
@@ -246,7 +248,6 @@ void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
   };
   const auto gathering = std::make_shared<Gathering>(
       Gathering{std::vector<T>(workers_.size()), workers_.size(), std::move(done)});
-  CHECK(!workers_.empty());  // `start` was called
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->loop().post(
         [worker = workers_[i], question, gathering, i, &control = options_.control] {

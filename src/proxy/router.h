@@ -81,7 +81,7 @@ class Router final : public peer::RouterPeer {
   // The session was removed (rule 2): errors every client, closes every pipe.
   void stop(const Error& why);
 
-  // What follows requires that `start` was called.
+  // Before `start` nothing is there: no address, no node, zeros.
   std::vector<net::Address> addresses() const;
   std::vector<NodeHealth> health() const;
   void stats(std::function<void(RouterStats)> done);

@@ -14,6 +14,38 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
+class NoKeeper final : public FenceKeeper {
+  void abort_held_move(MoveId, Epoch) override {}
+};
+
+// A router that still waits for the coordinator is asked for its status all the same, and by a
+// leader that has seen it join before it has seen that itself.
+TEST(Router, AnswersQuestionsBeforeItsStart) {
+  const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
+  OpenGate gate(*loop);
+  NoKeeper keeper;
+  Router router({.control = *loop,
+                 .workers = {loop.get()},
+                 .listen = {},
+                 .gate = gate,
+                 .fence_keeper = keeper,
+                 .credentials = {},
+                 .client_password = {},
+                 .limits = {},
+                 .seed = 1});
+  EXPECT_TRUE(router.addresses().empty());
+  EXPECT_TRUE(router.health().empty());
+  int answers = 0;
+  router.stats([&](const RouterStats& stats) { answers += stats.requests == 0 ? 1 : 0; });
+  router.take_heat({}, [&](const Result<std::vector<heat::Report>>& reports) {
+    answers += reports && reports->empty() ? 1 : 0;
+    loop->stop();
+  });
+  loop->after(seconds{10}, [&] { loop->stop(); });
+  loop->run();
+  EXPECT_EQ(answers, 2);
+}
+
 TEST(Router, ForwardsEachKeyToItsOwner) {
   World world;
   RawClient client = world.client();
