@@ -287,7 +287,8 @@ def report(run, mover, result, settled, options):
         "coordinator": options.coordinator, "seed": options.seed, "minutes": options.minutes,
         "operations": result["operations"], "acknowledged_writes": result["acked_writes"],
         "unknown_outcomes": result["unknown"], "lost": result["lost"], "wrong": result["wrong"],
-        "keys": judged["keys"], "non_linearizable": judged["nonlinearizable"],
+        "keys": judged["keys"], "judged_operations": judged["operations"],
+        "overlapping": judged["overlapping"], "non_linearizable": judged["nonlinearizable"],
         "absurd": judged["absurd"], "undecided": judged["undecided"], "unread": result["unread"],
         "moves_done": mover.done, "moves_aborted": mover.aborted, "moves_refused": mover.refused,
         "faults": len(run.timeline), "faults_in_phase": in_phases(run.timeline),
@@ -310,8 +311,9 @@ def report(run, mover, result, settled, options):
     for line in (result["findings"] or [])[:20] + (judged["evidence"] or []) + run.troubles:
         harness.say(line)
     for name in ("operations", "acknowledged_writes", "unknown_outcomes", "lost", "wrong", "keys",
-                 "non_linearizable", "absurd", "undecided", "unread", "moves_done",
-                 "moves_aborted", "faults", "faults_in_phase", "settled_s"):
+                 "judged_operations", "overlapping", "non_linearizable", "absurd", "undecided",
+                 "unread", "moves_done", "moves_aborted", "faults", "faults_in_phase",
+                 "settled_s"):
         harness.say(f"{name.replace('_', ' '):20} {summary[name]}")
     return summary
 

@@ -67,6 +67,22 @@ func (h *history) note(text string) {
 	h.notes = append(h.notes, text)
 }
 
+// overlapping counts the operations that were sent while another one of the key was under way:
+// where there are none, any store would pass.
+func (h *history) overlapping() int {
+	sort.Slice(h.ops, func(a, b int) bool { return h.ops[a].Call < h.ops[b].Call })
+	overlaps, latest := 0, int64(-1)
+	for _, op := range h.ops {
+		if op.Call < latest {
+			overlaps++
+		}
+		if op.Return != forever && op.Return > latest {
+			latest = op.Return
+		}
+	}
+	return overlaps
+}
+
 func (h *history) check() porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(models[h.kind], h.ops, checkPatience)
 }
@@ -170,6 +186,8 @@ type judgement struct {
 	NonLinearizable int      `json:"nonlinearizable"`
 	Undecided       int      `json:"undecided"`
 	Absurd          int      `json:"absurd"`
+	Operations      int      `json:"operations"`
+	Overlapping     int      `json:"overlapping"`
 	Evidence        []string `json:"evidence"`
 }
 
@@ -186,9 +204,11 @@ func checkAll(all []*history, directory string, start time.Time) judgement {
 		go func() {
 			defer wait.Done()
 			for h := range work {
-				verdict := h.check()
+				overlaps, verdict := h.overlapping(), h.check()
 				mutex.Lock()
 				result.Keys++
+				result.Operations += len(h.ops)
+				result.Overlapping += overlaps
 				if len(h.notes) > 0 {
 					result.Absurd++
 				}
