@@ -29,8 +29,19 @@ void Leadership::stop() { stopped_ = true; }
 // Two beats a lease and a little: one that is late does not end it.
 void Leadership::beat() {
   if (stopped_) return;
-  store_.keep_alive(options_.session, options_.lease, [](const Result<void>&) {});
+  store_.keep_alive(options_.session, options_.lease,
+                    guarded(alive_, [this, asked = loop_.now()](const Result<void>& kept) {
+                      note_beat(kept.has_value(), asked);
+                    }));
   loop_.after(options_.lease * 9 / 20, guarded(alive_, [this] { beat(); }));
+}
+
+// While the coordinator was away nobody could renew a lease. Whoever is back first must not remove
+// those who are alive and about to come back too: it gives them one lease's time.
+void Leadership::note_beat(bool kept, Instant asked) {
+  const bool in_time = kept && loop_.now() - asked < options_.lease / 2;
+  if (in_time && troubled_) judges_from_ = loop_.now() + options_.lease;
+  troubled_ = !in_time;
 }
 
 // Who is alive; and the document, so that a lost notification is made good and a coordinator that
@@ -51,7 +62,7 @@ void Leadership::look() {
 
 void Leadership::judge(const std::vector<SessionId>& alive) {
   const SharedDocument document = writer_.newest();
-  if (document == nullptr || writing_) return;
+  if (document == nullptr || writing_ || troubled_ || loop_.now() < judges_from_) return;
   const auto is_alive = [&](const SessionId& session) {
     return session == options_.session || std::ranges::find(alive, session) != alive.end();
   };

@@ -49,6 +49,7 @@ class Leadership {
 
  private:
   void beat();
+  void note_beat(bool kept, Instant asked);
   void look();
   void judge(const std::vector<SessionId>& alive);
   void take_term();
@@ -64,6 +65,8 @@ class Leadership {
   bool stopped_ = false;
   bool writing_ = false;
   Instant looked_{0};
+  bool troubled_ = false;  // our own lease could not be renewed in time
+  Instant judges_from_{0};
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 
