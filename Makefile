@@ -74,18 +74,22 @@ sim-mutants: ## switches each protocol rule off in turn; the simulated world mus
 .PHONY: crash-matrix fences
 crash-matrix: build ## router and servers killed in each phase of a move, under verified load
 	$(PYTHON) tests/integration/crash_matrix.py
-fences: build ## 300 moves under load: how long clients wait at a fence
-	$(PYTHON) tests/integration/fences.py
+fences: build ## 300 moves under load: how long clients wait at a fence; COORD=... for a fleet's
+	$(PYTHON) tests/integration/fences.py 300 $(if $(filter command line,$(origin COORD)),$(COORD))
 
 # Real faults on a real fleet, in a network namespace of its own, so it needs root. COORD is etcd or
 # zookeeper; SEED repeats a schedule of faults; LIE=1 must fail: the load then tells untruths.
 MINUTES ?= 5
 COORD ?= etcd
+PREVIOUS ?= HEAD~1
 LIE ?=
-.PHONY: faults fleet-load
+.PHONY: faults fleet-load two-versions
 faults: build fleet-load ## kills, stalls, partitions of a fleet: MINUTES=5 COORD=etcd|zookeeper SEED=S
 	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/faults.py --minutes $(MINUTES) \
 	  --coordinator $(COORD) $(if $(SEED),--seed $(SEED)) $(if $(LIE),--lie)
+two-versions: build ## a fleet upgraded router by router, and back, from the commit PREVIOUS=HEAD~1
+	tools/previous_build.sh $(PREVIOUS)
+	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/versions.py build/previous/build/release/cleave
 fleet-load: ## the load of `faults`, and its own tests
 	@tools/faults_packages.sh $(COORD)
 	@mkdir -p build/fleet
