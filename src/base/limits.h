@@ -46,13 +46,13 @@ struct Limits {
   // Of all moves together while clients do not feel them, else less, down to a sixteenth
   // (control/copy_pace.h). 0 = unthrottled.
   std::size_t copy_bytes_per_second = std::size_t{25} << 20U;
-  std::size_t scan_count = 1'000;                              // SCAN ... COUNT
-  std::size_t driver_keys_max = std::size_t{1} << 20U;         // keys the driver remembers at once
-  std::size_t big_value_bytes = std::size_t{8} << 20U;         // above: in chunks
-  std::size_t value_bytes_max = std::size_t{512} << 20U;       // above: stays, with a reason
-  milliseconds clock_skew_max{50};                             // between two servers, for TTLs
-  std::uint32_t dirty_rounds_max = 64;                         // then the move gives up
-  std::size_t dirty_small_keys = 64;                           // few enough to fence
+  std::size_t scan_count = 1'000;                         // SCAN ... COUNT
+  std::size_t driver_keys_max = std::size_t{1} << 20U;    // keys the driver remembers at once
+  std::size_t big_value_bytes = std::size_t{8} << 20U;    // above: in chunks
+  std::size_t value_bytes_max = std::size_t{512} << 20U;  // above: stays, with a reason
+  milliseconds clock_skew_max{50};                        // between two servers, for TTLs
+  std::uint32_t dirty_rounds_max = 64;                    // then the move gives up
+  std::size_t dirty_small_keys = 64;                      // few enough to fence
 };
 
 }  // namespace cleave

@@ -93,11 +93,11 @@ void NodeLinks::poll(std::function<void()> done) {
   polls_open_ = 1;  // held until all are asked, so that it cannot end in between
   for (const auto& [node, link] : links_) {
     ++polls_open_;
-    link.store->facts(guarded(alive_, [this, node = node, asked = options_.loop.now()](
-                                          Result<backend::StoreFacts> facts) {
-      take_facts(node, asked, std::move(facts));
-      poll_answered();
-    }));
+    link.store->facts(guarded(
+        alive_, [this, of = node, asked = options_.loop.now()](Result<backend::StoreFacts> facts) {
+          take_facts(of, asked, std::move(facts));
+          poll_answered();
+        }));
   }
   options_.loop.post(guarded(alive_, [this] { poll_answered(); }));
 }

@@ -45,7 +45,7 @@ struct MoveRecord {
   std::uint64_t bytes_copied = 0;
   milliseconds took{0};
   milliseconds committed{0};  // from its begin until the destination owned it; 0: it never did
-  microseconds fenced{0};  // from the FENCED to the COMMIT compare-and-set
+  microseconds fenced{0};     // from the FENCED to the COMMIT compare-and-set
   UnixMillis ended;
 };
 
