@@ -95,6 +95,10 @@ fleet-load: ## the load of `faults`, and its own tests
 	@mkdir -p build/fleet
 	cd tests/fleet/load && go test ./... && go build -o ../../../build/fleet/load .
 
+.PHONY: fuzz
+fuzz: ## the parsers under libFuzzer, a minute each (clang)
+	fuzz/run.sh
+
 .PHONY: golden
 golden: all ## rewrite the golden files; the commit explains their difference
 	CLEAVE_GOLDEN_REWRITE=1 ctest --test-dir $(RELEASE) --output-on-failure

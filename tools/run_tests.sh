@@ -6,7 +6,7 @@
 #   unit         every *_test program of the release tree (built before)
 #   sim          a short run of the simulated world
 #   integration  the program against real servers
-#   sanitizers   the core under address + undefined behaviour
+#   sanitizers   the core and the simulated world under address + undefined behaviour
 #
 # Every tier runs, also after one failed. The last line is "N passed, N failed"; the exit code is 1
 # when something failed. A program that dies without a count counts as one failure.
@@ -110,15 +110,17 @@ tier_integration() {
   for file in tests/integration/*_test.py; do unittest "$file" "$python" "$file"; done
 }
 
-# The core, which is where memory is handled by hand. The rest under `make asan` and `make tsan`.
+# The core, which is where memory is handled by hand, and the simulated world, which runs nearly all
+# of the rest. What is left is under `make asan` and `make tsan`.
 tier_sanitizers() {
   local program programs=(base ring wire route migrate heat)
   check "asan-ubsan build" tools/run_sanitized.sh asan-ubsan "$jobs" --build-only \
-    "${programs[@]/%/_test}"
+    "${programs[@]/%/_test}" cleave-sim
   export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
   for program in "${programs[@]}"; do
     gtest build/asan-ubsan/"${program}"_test
   done
+  check "simulated world, sanitized" build/asan-ubsan/cleave-sim --seeds 12
 }
 
 for tier in "$@"; do
