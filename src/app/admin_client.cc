@@ -26,11 +26,9 @@ Error error_in(const net::HttpReply& reply, const Json& body) {
             "the router answered with HTTP status " + std::to_string(reply.status)};
   }
   const std::string code = error->value("code", "");
-  for (const Code each : {Code::kInvalid, Code::kNotFound, Code::kConflict, Code::kTimeout,
-                          Code::kUnavailable, Code::kExhausted}) {
-    if (to_string(each) == code) return {each, error->value("message", "")};
-  }
-  return {Code::kInvalid, error->value("message", code)};
+  const Result<Code> known = parse_code(code);
+  return known ? Error{*known, error->value("message", "")}
+               : Error{Code::kInvalid, error->value("message", code)};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,15 @@ constexpr std::string_view to_string(Code code) {
     case Code::kExhausted: return "exhausted";
   }
   return "unknown";
+}
+
+// The inverse. Errors: kInvalid, names the text.
+inline Result<Code> parse_code(std::string_view name) {
+  for (const Code code : {Code::kInvalid, Code::kNotFound, Code::kConflict, Code::kTimeout,
+                          Code::kUnavailable, Code::kExhausted}) {
+    if (to_string(code) == name) return code;
+  }
+  return fail(Code::kInvalid, "no error code is named '" + std::string(name) + "'");
 }
 
 }  // namespace cleave

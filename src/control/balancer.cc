@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "balance/planner.h"
+#include "base/guarded.h"
 #include "base/wide.h"
 #include "control/describe.h"
-#include "control/guarded.h"
 #include "ring/edits.h"
 
 namespace cleave::control {

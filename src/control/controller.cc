@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "control/controller_impl.h"
 #include "control/describe.h"
-#include "control/guarded.h"
 
 namespace cleave::control {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
 #include "control/describe.h"
-#include "control/guarded.h"
 #include "ring/diff.h"
 #include "ring/scheme.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/guarded.h"
+#include "base/guarded.h"
 
 namespace cleave::control {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backend/call.h"
-#include "control/guarded.h"
+#include "base/guarded.h"
 #include "wire/writer.h"
 
 namespace cleave::control {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "control/guarded.h"
+#include "base/guarded.h"
 #include "peer/messages.h"
 
 namespace cleave::control {

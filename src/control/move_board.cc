@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "control/guarded.h"
+#include "base/guarded.h"
 
 namespace cleave::control {
 namespace {

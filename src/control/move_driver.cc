@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "backend/big_value.h"
-#include "control/guarded.h"
+#include "base/guarded.h"
 #include "control/sweep.h"
 
 namespace cleave::control {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "control/guarded.h"
+#include "base/guarded.h"
 #include "control/sweep.h"
 
 namespace cleave::control {

@@ -294,11 +294,7 @@ Error read_error(std::string_view bytes) {
   const std::string code = reader.text(reader.field(reader.root(), "code"), "code");
   const std::string message = reader.text(reader.field(reader.root(), "message"), "message");
   if (!reader.result()) return reader.result().error();
-  for (const Code each : {Code::kInvalid, Code::kNotFound, Code::kConflict, Code::kTimeout,
-                          Code::kUnavailable, Code::kExhausted}) {
-    if (to_string(each) == code) return {each, message};
-  }
-  return {Code::kInvalid, message};
+  return {parse_code(code).value_or(Code::kInvalid), message};
 }
 
 }  // namespace cleave::peer

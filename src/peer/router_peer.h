@@ -1,4 +1,4 @@
-// What a driver may ask of one router, the same in one process and (later) over HTTP.
+// What a driver may ask of one router, the same in one process and over HTTP.
 //
 //   driver                                   router
 //     await_copying(move, phase epoch)  --->   answers when all workers have the view (rule 10)

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "coord/etcd/messages.h"
-#include "coord/guarded.h"
 
 namespace cleave::coord::etcd {
 namespace {

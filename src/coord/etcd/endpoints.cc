@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coord/guarded.h"
+#include "base/guarded.h"
 
 namespace cleave::coord::etcd {
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/guarded.h"
 #include "coord/etcd/client.h"
 #include "coord/etcd/endpoints.h"
 #include "coord/etcd/messages.h"
 #include "coord/etcd/watch.h"
-#include "coord/guarded.h"
 #include "coord/parts.h"
 
 namespace cleave::coord {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "coord/guarded.h"
+#include "base/guarded.h"
 
 namespace cleave::coord::etcd {
 namespace {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "coord/guarded.h"
+#include "base/guarded.h"
 
 namespace cleave::coord::zookeeper {
 

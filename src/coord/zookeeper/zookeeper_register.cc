@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "coord/guarded.h"
+#include "base/guarded.h"
 #include "coord/parts.h"
 #include "coord/zookeeper/session.h"
 

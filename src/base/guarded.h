@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace cleave::control {
+namespace cleave {
 
 // Runs `call` only while somebody holds `alive`. An owner keeps `alive` as a member and hands
 // guarded callbacks to whatever may outlive it. One thread: the owner's.
@@ -16,4 +16,4 @@ auto guarded(const std::shared_ptr<void>& alive, Call call) {
   };
 }
 
-}  // namespace cleave::control
+}  // namespace cleave
