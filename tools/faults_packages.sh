@@ -3,8 +3,7 @@
 #
 #   tools/faults_packages.sh etcd|zookeeper
 #
-# Does nothing when all is there. As root or through sudo. A package that starts a service is told
-# not to, as in tools/setup.sh.
+# Does nothing when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,20 +33,5 @@ want_all() {
   esac
 }
 
-install_wanted() {
-  local as_root=() policy=/usr/sbin/policy-rc.d
-  if ((EUID != 0)); then as_root=(sudo); fi
-  if [[ ! -e $policy ]]; then
-    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
-    "${as_root[@]}" chmod 755 "$policy"
-    # shellcheck disable=SC2064
-    trap "${as_root[*]} rm -f $policy" EXIT
-  fi
-  echo "faults: installing ${wanted[*]}"
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "${wanted[@]}"
-}
-
 want_all
-if ((${#wanted[@]} > 0)); then install_wanted; fi
+if ((${#wanted[@]} > 0)); then exec tools/install_packages.sh "${wanted[@]}"; fi
