@@ -32,16 +32,9 @@ class Bypass:
         self.thread.join()
 
 
-class ForeignWrites(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        harness.require_binary()
-
+class ForeignWrites(harness.UpTest):
     def setUp(self):
-        self.up = harness.Up(nodes=3)
-        self.addCleanup(self.up.close)
-        self.up.start()
-        self.up.leading()
+        super().setUp()
         self.up.post("/mode", {"mode": "observe"})
 
     def node(self, name):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 import urllib.error
 import urllib.request
 
@@ -231,6 +232,20 @@ class Up:
             info = server.call("INFO", "server").decode()
         return int(next(line for line in info.splitlines()
                         if line.startswith("process_id:")).split(":")[1])
+
+
+class UpTest(unittest.TestCase):
+    """Each test has a `cleave up` of three nodes of its own, which leads."""
+
+    @classmethod
+    def setUpClass(cls):
+        require_binary()
+
+    def setUp(self):
+        self.up = Up(nodes=3)
+        self.addCleanup(self.up.close)
+        self.up.start()
+        self.up.leading()
 
 
 class Load:

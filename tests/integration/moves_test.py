@@ -10,17 +10,7 @@ import unittest
 import harness
 
 
-class Moves(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        harness.require_binary()
-
-    def setUp(self):
-        self.up = harness.Up(nodes=3)
-        self.addCleanup(self.up.close)
-        self.up.start()
-        self.up.leading()
-
+class Moves(harness.UpTest):
     def cleave(self, *arguments, code=0):
         """The object that a command ends with."""
         program = subprocess.run(
