@@ -87,12 +87,8 @@ std::string Section::text(const std::string& key, const std::optional<std::strin
 
 std::vector<std::string> Section::texts(const std::string& key) {
   std::vector<std::string> values;
-  const YAML::Node* node = ask(key);
+  const YAML::Node* node = ask_list(key);
   if (node == nullptr) return values;
-  if (!node->IsSequence()) {
-    fail(key, "want a list, got " + describe(*node));
-    return values;
-  }
   for (const YAML::Node& element : *node) {
     if (!element.IsScalar()) {
       fail(key, "want a list of texts, got " + describe(element));
@@ -142,12 +138,8 @@ Section Section::section(const std::string& key) {
 
 std::vector<Section> Section::list(const std::string& key) {
   std::vector<Section> sections;
-  const YAML::Node* node = ask(key);
+  const YAML::Node* node = ask_list(key);
   if (node == nullptr) return sections;
-  if (!node->IsSequence()) {
-    fail(key, "want a list, got " + describe(*node));
-    return sections;
-  }
   for (const YAML::Node& element : *node) {
     sections.emplace_back(*walk_, element,
                           path_of(key) + "[" + std::to_string(sections.size()) + "]");
@@ -195,6 +187,13 @@ const YAML::Node* Section::ask_scalar(const std::string& key, std::string_view w
   }
   if (node->IsScalar()) return node;
   fail(key, "want one value, got " + describe(*node));
+  return nullptr;
+}
+
+const YAML::Node* Section::ask_list(const std::string& key) {
+  const YAML::Node* node = ask(key);
+  if (node == nullptr || node->IsSequence()) return node;
+  fail(key, "want a list, got " + describe(*node));
   return nullptr;
 }
 

@@ -85,6 +85,8 @@ class Section {
   const YAML::Node* ask(const std::string& key);
   // The same for a plain or quoted scalar; anything else is an error.
   const YAML::Node* ask_scalar(const std::string& key, std::string_view wanted);
+  // The same for a list.
+  const YAML::Node* ask_list(const std::string& key);
   void missing(const std::string& key, std::string_view wanted);
   std::string path_of(const std::string& key) const;
 

@@ -19,6 +19,7 @@ import urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "integration"))
 import harness  # noqa: E402
+from harness import AdminError  # noqa: E402
 
 TOKEN = "fleet-test"
 JARS = "/usr/share/java/"
@@ -26,13 +27,6 @@ ZOOKEEPER_JARS = ("zookeeper", "zookeeper-jute", "slf4j-api", "slf4j-simple", "n
                   "netty-handler", "netty-common", "netty-buffer", "netty-transport", "netty-codec",
                   "netty-resolver", "netty-transport-native-unix-common", "metrics-core",
                   "snappy-java", "commons-cli", "commons-io")
-
-
-class AdminError(Exception):
-    def __init__(self, status, body):
-        super().__init__(f"HTTP {status}: {body}")
-        self.status = status
-        self.body = body
 
 
 class Process:

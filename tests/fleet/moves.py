@@ -6,7 +6,7 @@ import random
 import threading
 import time
 
-from fleet import AdminError
+from harness import AdminError
 
 TROUBLE = (AdminError, OSError, ValueError, KeyError, http.client.HTTPException)
 AT_ONCE = 2  # of four nodes two pairs can move at a time
