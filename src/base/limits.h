@@ -37,7 +37,7 @@ struct Limits {
   std::uint32_t probe_failures_max = 3;  // in a row: the node is down
 
   // ---- moves --------------------------------------------------------------------------------
-  milliseconds fence_hold_max{200};        // a router holds a range no longer (rule 11)
+  milliseconds fence_hold_max{200};        // a client waits at a fence no longer (rule 11)
   std::size_t held_requests_max = 65'536;  // a worker; more are refused, the fence stays
   std::size_t held_bytes_max = std::size_t{64} << 20U;
   std::size_t dirty_keys_max = 262'144;  // a router and move; more: the whole range is marked
@@ -53,6 +53,10 @@ struct Limits {
   milliseconds clock_skew_max{50};                        // between two servers, for TTLs
   std::uint32_t dirty_rounds_max = 64;                    // then the move gives up
   std::size_t dirty_small_keys = 64;                      // few enough to fence
+
+  // When routers and driver begin to end a fence. What is left of fence_hold_max is for the write
+  // that aborts the move and for the news of it, 10 to 40 ms with etcd on a busy machine.
+  [[nodiscard]] milliseconds fence_abort_after() const { return fence_hold_max * 3 / 4; }
 };
 
 }  // namespace cleave

@@ -425,7 +425,7 @@ Actions Migration::on(const Tick&, Instant now) {
     return abort("no acknowledgement of the copying phase by " + waits_for(), now);
   const bool holding = step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
                        step_ == Step::kReplicas || step_ == Step::kVerify;
-  if (holding && now - progress_.fenced > options_.limits.fence_hold_max)
+  if (holding && now - progress_.fenced > options_.limits.fence_abort_after())
     return abort(
         "the fence would have been held too long (step " + std::string(to_string(step_)) + ")",
         now);

@@ -435,7 +435,7 @@ void Router::Impl::watch_fences() {
 }
 
 void Router::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
-  options_.control.after(options_.limits.fence_hold_max,
+  options_.control.after(options_.limits.fence_abort_after(),
                          [weak = weak_from_this(), move, phase_epoch] {
                            if (const auto self = weak.lock()) self->check_fence(move, phase_epoch);
                          });
