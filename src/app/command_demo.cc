@@ -3,13 +3,16 @@
 
 #include "app/cli.h"
 #include "app/demo_commands.h"
-#include "app/demo_hot.h"
+#include "app/demo_scenarios.h"
 
 namespace cleave::app {
 namespace {
 
-int demo_hot(const Cli& cli, const HotOptions& options) {
-  const Result<HotResult> result = run_hot(options);
+// One of app/demo_scenarios.h.
+using LiveDemo = Result<DemoResult> (*)(const DemoOptions&);
+
+int run_live(const Cli& cli, LiveDemo demo, const DemoOptions& options) {
+  const Result<DemoResult> result = demo(options);
   if (!result) return cli.fail(kExitFailed, result.error());
   // The story is for people; with --json it goes to standard error.
   (cli.json() ? std::cerr : std::cout) << to_text(*result);
@@ -17,16 +20,11 @@ int demo_hot(const Cli& cli, const HotOptions& options) {
   return result->good() ? kExitOk : kExitFailed;
 }
 
-}  // namespace
-
-void add_demo_hot(Cli& cli, CLI::App& group) {
-  const auto options = std::make_shared<HotOptions>();
-  CLI::App& command = cli.add(
-      group,
-      {.name = "hot",
-       .description = "a hot set on one of several real servers is found, cut and moved live",
-       .example = "cleave demo hot --nodes 4 --keys 100000"},
-      [&cli, options] { return demo_hot(cli, *options); });
+void add_live(Cli& cli, CLI::App& group, const CommandText& words, LiveDemo demo,
+              const DemoOptions& defaults) {
+  const auto options = std::make_shared<DemoOptions>(defaults);
+  CLI::App& command =
+      cli.add(group, words, [&cli, demo, options] { return run_live(cli, demo, *options); });
   command.add_option("--seconds", options->seconds, "of load, at most")
       ->check(CLI::Range(5, 3'600))
       ->capture_default_str();
@@ -45,9 +43,20 @@ void add_demo_hot(Cli& cli, CLI::App& group) {
   command.add_flag("--verbose", options->verbose, "the router's log on standard error");
 }
 
+}  // namespace
+
 void add_demo(Cli& cli) {
   CLI::App& group = cli.add_group("demo", "demonstrations, each on its own servers or none");
-  add_demo_hot(cli, group);
+  add_live(cli, group,
+           {.name = "hot",
+            .description = "a hot set on one of several real servers is found, cut and moved live",
+            .example = "cleave demo hot --nodes 4 --keys 100000"},
+           demo_hot, {});
+  add_live(cli, group,
+           {.name = "scale-out",
+            .description = "one more real server joins under load and is filled to its share",
+            .example = "cleave demo scale-out --nodes 4 --keys 100000"},
+           demo_scale_out, {.seconds = 120});
   add_demo_auto_split(cli, group);
   add_demo_churn(cli, group);
 }

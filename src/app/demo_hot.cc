@@ -1,248 +1,37 @@
-#include "app/demo_hot.h"
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <optional>
-#include <utility>
+#include <memory>
 
-#include "app/demo_pool.h"
-#include "app/load_thread.h"
-#include "app/progress.h"
+#include "app/demo_scenarios.h"
 #include "app/signals.h"
-#include "control/operator.h"
 
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kLook{500};
-constexpr double kWindowSeconds = 5;  // over which a spread is judged
-constexpr double kAfterSeconds = 10;  // how long it is watched once even
 constexpr std::uint32_t kZipfThousandths = 1'100;
-// What the generator sends; everything else on the servers is moves and probes.
-const std::vector<std::string> kClientCommands = {"get", "set", "incr", "del"};
-
-using Counts = std::map<std::string, std::uint64_t>;
-
-// The servers' counters at one moment of the measured phase.
-struct Sample {
-  double at = 0;  // seconds since the onset
-  Counts executed;
-};
-
-Spread between(const Sample& from, const Sample& to) {
-  Spread spread;
-  spread.seconds = to.at - from.at;
-  for (const auto& [node, count] : to.executed) {
-    spread.requests[node] = count - from.executed.at(node);
-  }
-  return spread;
-}
-
-// The hottest key alone needs a node to itself: that is the bound for whole keys.
-double lower_bound_of(const std::vector<std::uint64_t>& shares, std::uint32_t nodes) {
-  const std::uint64_t most = *std::ranges::max_element(shares);
-  return std::max(1.0, std::ldexp(static_cast<double>(most), -64) * nodes);
-}
-
-load::Generator::Options load_options(const HotOptions& options, const DemoPool& pool) {
-  const ring::RingSnapshot view = pool.router().status().view;
-  const NodeId hot = view->document().nodes.front().id;
-  load::Generator::Options load;
-  load.addresses = pool.router().addresses();
-  load.clients = options.clients;
-  load.keys.count = options.keys;
-  load.keys.zipf_thousandths = kZipfThousandths;
-  load.keys.hot_filter = [view, hot](std::string_view key) {
-    return view->owner(view->token_of(key)) == hot;
-  };
-  load.counter_share = 100;
-  load.erasable_share = 100;
-  load.duration = milliseconds{options.seconds * 1'000};
-  load.requests_per_second = options.rate;
-  load.seed = options.seed;
-  return load;
-}
-
-// Follows one run from the onset to the end.
-class Story {
- public:
-  Story(const HotOptions& options, const DemoPool& pool, LoadThread& load)
-      : options_(options), pool_(pool), load_(load) {}
-
-  Result<HotResult> follow();
-
- private:
-  Result<void> wait_for_onset(Progress& progress);
-  // One look at everything; false when it is over.
-  Result<bool> look(Progress& progress);
-  void first_move_seen(const Sample& sample);
-  void judge(const Sample& sample);
-  // The spread of the last `seconds`, once so long has passed since `since`.
-  std::optional<Spread> last(double seconds, double since) const;
-  void finish();
-  void add_moves(const control::Status& status);
-  void add_holds(const proxy::RouterStats& stats);
-
-  const HotOptions& options_;
-  const DemoPool& pool_;
-  LoadThread& load_;
-  HotResult result_;
-  std::vector<Sample> samples_;
-  Instant onset_{};
-  std::size_t cuts_at_onset_ = 0;
-  std::optional<double> moving_since_;
-  SystemClock clock_;
-};
-
-Result<HotResult> Story::follow() {
-  Progress progress;
-  result_.keys_total = options_.keys;
-  const Result<void> begun = wait_for_onset(progress);
-  if (!begun) return std::unexpected(begun.error());
-  result_.lower_bound = lower_bound_of(load_.shares(), options_.nodes);
-  result_.target = std::max(1.10, 1.05 * result_.lower_bound);
-  while (true) {
-    const Result<bool> going_on = look(progress);
-    if (!going_on) return std::unexpected(going_on.error());
-    if (!*going_on) break;
-    if (stop_wanted(kLook)) break;
-  }
-  progress.show("checking every key");
-  finish();
-  return result_;
-}
-
-Result<void> Story::wait_for_onset(Progress& progress) {
-  while (load_.phase() != load::Phase::kRunning) {
-    if (load_.done()) return fail(Code::kUnavailable, "the load ended before it began");
-    const load::Generator::Progress filled = load_.progress();
-    progress.show("writing keys", filled.done, filled.of);
-    if (stop_wanted(milliseconds{50})) return fail(Code::kUnavailable, "stopped");
-  }
-  onset_ = clock_.now();
-  cuts_at_onset_ = pool_.router().status().view->document().cuts.size();
-  return {};
-}
-
-Result<bool> Story::look(Progress& progress) {
-  Sample sample;
-  Result<Counts> counts = pool_.executed(kClientCommands);
-  if (!counts) return std::unexpected(counts.error());
-  sample.executed = std::move(*counts);
-  sample.at = std::chrono::duration<double>(clock_.now() - onset_).count();
-  samples_.push_back(sample);
-  const control::Status status = pool_.router().status();
-  const bool moves = !status.moves.empty() || !status.ended.empty();
-  if (moves && !moving_since_) first_move_seen(sample);
-  judge(sample);
-  const std::optional<Spread> now = last(kWindowSeconds, 0);
-  progress.show(std::to_string(static_cast<int>(sample.at)) + " s: hottest node at " +
-                std::to_string(now ? now->peak_over_mean() : 0.0) + " of the mean, " +
-                std::to_string(status.ended.size()) + " moves done");
-  const bool long_enough =
-      result_.seconds_to_converge >= 0 && sample.at >= result_.seconds_to_converge + kAfterSeconds;
-  return !long_enough && load_.phase() == load::Phase::kRunning;
-}
-
-void Story::first_move_seen(const Sample& sample) {
-  moving_since_ = sample.at;
-  result_.p99_us_before = load_.take_latency().quantile(990'000);
-  result_.before = between(samples_.front(), sample);
-}
-
-// Even: since the first move, over a whole window.
-void Story::judge(const Sample& sample) {
-  if (!moving_since_ || result_.seconds_to_converge >= 0) return;
-  const std::optional<Spread> now = last(kWindowSeconds, *moving_since_);
-  if (!now || now->peak_over_mean() > result_.target) return;
-  result_.seconds_to_converge = sample.at;
-  result_.p99_us_during = load_.take_latency().quantile(990'000);
-}
-
-std::optional<Spread> Story::last(double seconds, double since) const {
-  const double from = samples_.back().at - seconds;
-  if (from < since) return std::nullopt;
-  const auto first =
-      std::ranges::find_if(samples_, [from](const Sample& sample) { return sample.at >= from; });
-  return between(*first, samples_.back());
-}
-
-void Story::finish() {
-  if (!moving_since_) first_move_seen(samples_.back());
-  if (result_.seconds_to_converge < 0) {
-    result_.p99_us_during = load_.take_latency().quantile(990'000);
-  }
-  result_.after = last(kAfterSeconds, 0).value_or(between(samples_.front(), samples_.back()));
-  load_.stop();
-  result_.load = load_.wait();
-  add_moves(pool_.router().status());
-  add_holds(pool_.router().stats());
-}
-
-void Story::add_moves(const control::Status& status) {
-  const ring::Document& document = status.view->document();
-  const auto name = [&](NodeId id) {
-    const ring::Node* node = ring::find_node(document, id);
-    return node == nullptr ? std::string("?") : node->name;
-  };
-  for (const control::MoveRecord& record : status.ended) {
-    if (record.end != control::MoveEnd::kCommitted) {
-      ++result_.moves_aborted;
-      continue;
-    }
-    result_.keys_moved += record.keys_copied;
-    result_.moves.insert(result_.moves.begin(), {.source = name(record.move.source),
-                                                 .destination = name(record.move.destination),
-                                                 .reason = record.move.reason,
-                                                 .keys = record.keys_copied});
-  }
-  result_.cuts = document.cuts.size() - std::min(document.cuts.size(), cuts_at_onset_);
-}
-
-// Steps of 1 ms; the upper end of the step is told.
-void Story::add_holds(const proxy::RouterStats& stats) {
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : stats.hold_ms_histogram) total += count;
-  result_.requests_held = total;
-  const auto quantile = [&](std::uint64_t per_hundred) {
-    std::uint64_t seen = 0;
-    for (std::size_t step = 0; step < stats.hold_ms_histogram.size(); ++step) {
-      seen += stats.hold_ms_histogram[step];
-      if (seen * 100 >= total * per_hundred) return static_cast<double>(step + 1);
-    }
-    return 0.0;
-  };
-  if (total == 0) return;
-  result_.fence_hold_ms_p50 = quantile(50);
-  result_.fence_hold_ms_p99 = quantile(99);
-}
 
 }  // namespace
 
-double Spread::peak_over_mean() const {
-  std::uint64_t total = 0;
-  std::uint64_t most = 0;
-  for (const auto& [node, count] : requests) {
-    total += count;
-    most = std::max(most, count);
-  }
-  if (total == 0) return 0;
-  return static_cast<double>(most) * static_cast<double>(requests.size()) /
-         static_cast<double>(total);
-}
-
-bool HotResult::good() const {
-  return load.clean() && seconds_to_converge >= 0 && after.peak_over_mean() <= target;
-}
-
-Result<HotResult> run_hot(const HotOptions& options) {
+Result<DemoResult> demo_hot(const DemoOptions& options) {
   hold_stop_signals();
-  Result<std::unique_ptr<DemoPool>> pool =
+  const Result<std::unique_ptr<DemoPool>> started =
       DemoPool::start({.nodes = options.nodes, .seed = options.seed, .verbose = options.verbose});
-  if (!pool) return std::unexpected(pool.error());
-  LoadThread load(load_options(options, **pool));
-  return Story(options, **pool, load).follow();
+  if (!started) return std::unexpected(started.error());
+  const DemoPool& pool = **started;
+  Scenario scenario{.unit = "requests", .onset = "the hot set appeared"};
+  scenario.load = demo_load(options, pool);
+  scenario.load.keys.zipf_thousandths = kZipfThousandths;
+  const ring::RingSnapshot view = pool.router().status().view;
+  scenario.load.keys.hot_filter = [view](std::string_view key) {
+    return view->owner(view->token_of(key)) == view->document().nodes.front().id;
+  };
+  scenario.measure = [&pool] { return pool.executed(kDemoCommands); };
+  // The hottest key alone needs a node to itself.
+  scenario.lower_bound = [&options](const std::vector<std::uint64_t>& shares) {
+    const std::uint64_t most = *std::ranges::max_element(shares);
+    return std::max(1.0, std::ldexp(static_cast<double>(most), -64) * options.nodes);
+  };
+  return run_demo(options, pool, std::move(scenario));
 }
 
 }  // namespace cleave::app

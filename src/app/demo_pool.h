@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,8 @@
 #include "app/child_pool.h"
 #include "app/process.h"
 #include "base/result.h"
+#include "control/operator.h"
+#include "ring/document.h"
 #include "supervise/children.h"
 
 namespace cleave::app {
@@ -23,6 +26,8 @@ class DemoPool {
   // RouterProcess; kTimeout.
   struct Options {
     std::uint32_t nodes = 4;
+    std::uint32_t spare = 0;             // servers that run, but are not in the ring yet
+    std::uint64_t memory_bytes_max = 0;  // of each server; 0 = no limit
     std::uint64_t seed = 0;
     bool verbose = false;  // the router's log on standard error
   };
@@ -32,18 +37,26 @@ class DemoPool {
   DemoPool& operator=(const DemoPool&) = delete;
 
   const RouterProcess& router() const { return *router_; }
-  std::vector<supervise::Child> servers() const { return children_->list(); }
-
   // Requests of clients that each server has executed since its start, by its own counters
   // (INFO commandstats): `commands` only, so that what moves and probes cost is left out.
   Result<std::map<std::string, std::uint64_t>> executed(
       const std::vector<std::string>& commands) const;
+  // Bytes of each server beyond what an empty one uses (INFO memory).
+  Result<std::map<std::string, std::uint64_t>> bytes_used() const;
+
+  // An order as a person gives it through the CLI; waits until it is answered.
+  using Order = std::function<void(control::Operator&, control::Operator::Done<void>)>;
+  Result<void> order(const Order& order) const;
+  // The next of the spare servers joins the ring. Requires: there is one.
+  Result<void> join_spare();
 
  private:
   DemoPool() = default;
   Result<void> open(const Options& options);
+  Result<void> limit_memory(std::uint64_t bytes) const;
   Result<void> wait_until_served() const;
 
+  std::vector<ring::Node> spare_;
   std::string directory_;
   std::unique_ptr<supervise::Children> children_;
   std::unique_ptr<RouterProcess> router_;

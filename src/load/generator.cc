@@ -22,6 +22,7 @@ Verifier::Options verifier_options(const Generator::Options& options, std::uint6
           .erasable = options.verify ? options.erasable_share : 0,
           .expiring = options.verify ? options.expiring_share : 0,
           .value_bytes = options.value_bytes,
+          .value_bytes_of = options.value_bytes_of,
           .ttl = options.ttl,
           .tolerance = options.tolerance,
           .run = run};

@@ -43,8 +43,9 @@ class Generator {
     std::uint32_t erasable_share = 0;  // of the keys
     std::uint32_t expiring_share = 0;  // of the keys
     std::size_t value_bytes = 32;
-    milliseconds ttl{2'000};                // of expiring keys
-    milliseconds tolerance{200};            // around an expiry
+    std::function<std::size_t(std::uint32_t key)> value_bytes_of = {};  // instead, key by key
+    milliseconds ttl{2'000};                                            // of expiring keys
+    milliseconds tolerance{200};                                        // around an expiry
     milliseconds duration{10'000};          // of the measured phase; 0: until `stop`
     std::uint64_t requests_per_second = 0;  // 0: as fast as they are answered
     bool fill = true;

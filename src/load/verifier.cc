@@ -300,7 +300,9 @@ void Verifier::wrong(const Ticket& ticket, std::string_view saw) {
 std::string Verifier::value_of(std::uint32_t key, std::uint32_t version) const {
   std::string value = std::to_string(options_.run) + '.' + std::to_string(key) + '.' +
                       std::to_string(version) + '.';
-  if (value.size() < options_.value_bytes) value.resize(options_.value_bytes, 'v');
+  const std::size_t bytes =
+      options_.value_bytes_of ? options_.value_bytes_of(key) : options_.value_bytes;
+  if (value.size() < bytes) value.resize(bytes, 'v');
   return value;
 }
 

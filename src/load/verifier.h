@@ -87,9 +87,10 @@ class Verifier {
     std::uint32_t erasable = 0;
     std::uint32_t expiring = 0;
     std::size_t value_bytes = 32;  // at least what the header of a value needs
-    milliseconds ttl{2'000};       // of expiring keys
-    milliseconds tolerance{200};   // around an expiry: clock skew between servers, scheduling
-    std::uint64_t run = 0;         // part of every value, so that another run's are told apart
+    std::function<std::size_t(std::uint32_t key)> value_bytes_of = {};  // instead, key by key
+    milliseconds ttl{2'000};                                            // of expiring keys
+    milliseconds tolerance{200};  // around an expiry: clock skew between servers, scheduling
+    std::uint64_t run = 0;        // part of every value, so that another run's are told apart
   };
 
   explicit Verifier(const Options& options);

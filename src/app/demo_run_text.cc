@@ -1,7 +1,7 @@
-// How `cleave demo hot` tells its result (app/demo_hot.h).
+// How a live demonstration tells its result (app/demo_run.h).
 #include <cmath>
 
-#include "app/demo_hot.h"
+#include "app/demo_run.h"
 #include "app/load_json.h"
 #include "app/table.h"
 
@@ -20,13 +20,14 @@ std::string ratio(double value) {
 
 std::string bars(const Spread& spread) {
   std::uint64_t total = 0;
-  for (const auto& [node, count] : spread.requests) total += count;
-  Table table({"", "", ""});
-  for (const auto& [node, count] : spread.requests) {
+  for (const auto& [node, amount] : spread.amounts) total += amount;
+  Table table({"", "", "", ""});
+  for (const auto& [node, amount] : spread.amounts) {
     const auto per_second =
-        static_cast<std::uint64_t>(static_cast<double>(count) / std::max(0.1, spread.seconds));
-    table.add({"  node " + node, percent(total == 0 ? 0 : count * 1'000'000 / total),
-               grouped(per_second) + "/s", bar(count, total, kBarWidth)});
+        static_cast<std::uint64_t>(static_cast<double>(amount) / std::max(0.1, spread.seconds));
+    table.add({"  node " + node, percent(total == 0 ? 0 : amount * 1'000'000 / total),
+               spread.seconds > 0 ? grouped(per_second) + "/s" : grouped(amount),
+               bar(amount, total, kBarWidth)});
   }
   const std::string text = table.text();
   return text.substr(text.find('\n') + 1);
@@ -34,16 +35,16 @@ std::string bars(const Spread& spread) {
 
 Json to_json(const Spread& spread) {
   Json json = Json::object();
-  for (const auto& [node, count] : spread.requests) json[node] = count;
+  for (const auto& [node, count] : spread.amounts) json[node] = count;
   return json;
 }
 
 }  // namespace
 
-Json to_json(const HotResult& result) {
+Json to_json(const DemoResult& result) {
   const load::Verdict& verdict = result.load.verdict;
   Json moves = Json::array();
-  for (const HotMove& move : result.moves) {
+  for (const DemoMove& move : result.moves) {
     moves.push_back({{"source", move.source},
                      {"destination", move.destination},
                      {"keys", move.keys},
@@ -59,6 +60,7 @@ Json to_json(const HotResult& result) {
           {"moves_aborted", result.moves_aborted},
           {"keys_total", result.keys_total},
           {"keys_moved", result.keys_moved},
+          {"keys_moved_least", result.keys_moved_least},
           {"writes_acked", verdict.writes_acked},
           {"writes_lost", verdict.writes_lost},
           {"reads_wrong", verdict.reads_wrong},
@@ -73,27 +75,32 @@ Json to_json(const HotResult& result) {
           {"errors", result.load.errors},
           {"errors_by_text", result.load.errors_by_text},
           {"examples", verdict.examples},
-          {"requests_before", to_json(result.before)},
-          {"requests_after", to_json(result.after)},
+          {result.unit + "_before", to_json(result.before)},
+          {result.unit + "_after", to_json(result.after)},
           {"move_list", std::move(moves)}};
 }
 
-std::string to_text(const HotResult& result) {
+std::string to_text(const DemoResult& result) {
   const load::Verdict& verdict = result.load.verdict;
-  std::string text = "\nbefore: the hottest node at " + ratio(result.before.peak_over_mean()) +
-                     " of the mean\n" + bars(result.before) + "\nwhat cleave did\n";
-  for (const HotMove& move : result.moves) {
+  std::string text = "\nbefore, " + result.unit + ": the node with most at " +
+                     ratio(result.before.peak_over_mean()) + " of the mean\n" +
+                     bars(result.before) + "\nwhat cleave did\n";
+  for (const DemoMove& move : result.moves) {
     text += "  " + move.source + " -> " + move.destination + ", " + grouped(move.keys) +
             " keys: " + move.reason + "\n";
   }
-  text += "\nafter: the hottest node at " + ratio(result.after.peak_over_mean()) +
+  text += "\nafter: the node with most at " + ratio(result.after.peak_over_mean()) +
           " of the mean; no placement is below " + ratio(result.lower_bound) + "\n" +
           bars(result.after) + "\n";
   text += result.seconds_to_converge < 0
               ? "not even within the time"
-              : "even " + ratio(result.seconds_to_converge) + " s after the hot set appeared";
-  text += "; " + std::to_string(result.moves.size()) + " moves, " + grouped(result.keys_moved) +
-          " of " + grouped(result.keys_total) + " keys moved\n";
+              : "even " + ratio(result.seconds_to_converge) + " s after " + result.onset;
+  text +=
+      "; " + std::to_string(result.moves.size()) + " moves, " + grouped(result.keys_moved) +
+      " of " + grouped(result.keys_total) + " keys moved" +
+      (result.keys_moved_least == 0 ? ""
+                                    : " (the least is " + grouped(result.keys_moved_least) + ")") +
+      "\n";
   text += grouped(result.load.operations) + " requests, " + grouped(verdict.writes_acked) +
           " writes acknowledged: " + grouped(verdict.writes_lost) + " lost, " +
           grouped(verdict.reads_wrong) + " reads wrong\n";
