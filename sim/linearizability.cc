@@ -1,6 +1,7 @@
 #include "sim/linearizability.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/rng.h"
@@ -45,6 +46,7 @@ class Search {
       : ops_(history), value_(initial), steps_left_(steps_max) {
     link();
     link_alike();
+    count_sets();
     Rng rng(0x6C696E);
     for (std::size_t i = 0; i < ops_.size(); ++i) marks_.push_back(rng.next());
   }
@@ -66,6 +68,7 @@ class Search {
     std::size_t node = 0;
     std::int64_t value_before = 0;
     bool idle_before = false;
+    std::uint64_t set_mark_before = 0;
   };
 
   // Certain operations are tried before uncertain ones: most of those never matter.
@@ -73,6 +76,10 @@ class Search {
 
   void link();
   void link_alike();
+  void count_sets();
+  bool is_gone(std::int64_t value) const;
+  bool is_over(const Op& op) const;
+  std::uint64_t mark_of(std::size_t op, std::int64_t next) const;
   bool place(std::size_t node);
   bool take_back(std::size_t& node, Pass& pass);
   void unhook(std::size_t node);
@@ -83,7 +90,10 @@ class Search {
   std::vector<Node> nodes_;  // nodes_[0]: head
   std::vector<std::uint64_t> marks_;
   std::vector<Placed> placed_;
-  std::size_t certain_left_ = 0;
+  std::unordered_map<std::int64_t, std::size_t> sets_left_;       // not placed, by value
+  std::unordered_map<std::int64_t, std::uint64_t> expiry_marks_;  // of those placed, by value
+  bool counts_ = false;                                           // some operation increments
+  std::size_t certain_left_ = 0;  // without expiries: where all others have a place, they have one
   std::size_t fewest_left_ = std::numeric_limits<std::size_t>::max();
   std::size_t stuck_at_ = 0;  // the return that could not be passed there
   std::int64_t stuck_value_ = 0;
@@ -105,7 +115,7 @@ void Search::link() {
     events.push_back({ops_[i].called, true, i});
     if (!ops_[i].happened) continue;
     events.push_back({ops_[i].returned, false, i});
-    ++certain_left_;
+    if (ops_[i].kind != OpKind::kExpire) ++certain_left_;
   }
   // At one instant calls come first: then the operations overlap, which allows more.
   std::stable_sort(events.begin(), events.end(), [](const Event& left, const Event& right) {
@@ -138,6 +148,34 @@ void Search::link_alike() {
   }
 }
 
+void Search::count_sets() {
+  for (const Op& op : ops_) {
+    if (op.kind == OpKind::kSet) ++sets_left_[op.argument];
+    counts_ = counts_ || op.kind == OpKind::kIncrement;
+  }
+}
+
+// Whether the value, once it is not the key's, never comes again.
+bool Search::is_gone(std::int64_t value) const {
+  const auto sets = sets_left_.find(value);
+  return !counts_ && (sets == sets_left_.end() || sets->second == 0);
+}
+
+// An expiry whose value is gone has no effect wherever it is placed from here on: it needs no place.
+// Giving it one would double what there is to search for each that is pending.
+bool Search::is_over(const Op& op) const {
+  return op.kind == OpKind::kExpire && value_ != op.argument && is_gone(op.argument);
+}
+
+// By what placing the operation, which leaves `next`, changes the mark of the state. With a value
+// that goes, it no longer matters which of its expiries were placed.
+std::uint64_t Search::mark_of(std::size_t op, std::int64_t next) const {
+  if (next == value_ || !is_gone(value_)) return marks_[op];
+  const auto expiries = expiry_marks_.find(value_);
+  const std::uint64_t forgotten = expiries == expiry_marks_.end() ? 0 : expiries->second;
+  return forgotten ^ (ops_[op].kind == OpKind::kExpire ? 0 : marks_[op]);
+}
+
 void Search::unhook(std::size_t node) {
   nodes_[nodes_[node].previous].next = nodes_[node].next;
   if (nodes_[node].next != 0) nodes_[nodes_[node].next].previous = nodes_[node].previous;
@@ -155,21 +193,24 @@ bool Search::place(std::size_t node) {
   // An uncertain write that is overwritten before anybody saw it need not have happened: the order
   // without it is tried anyway. Without this rule the search would be exponential in them.
   if (idle_ && overwrites_unseen(op)) return false;
+  if (is_over(op)) return false;
   const auto next = applied(op, value_);
   if (!next) return false;
   // An uncertain operation without effect need not have happened either.
   if (!op.happened && *next == value_) return false;
   const bool idle = !op.happened;
-  const std::uint64_t set_mark = set_mark_ ^ marks_[nodes_[node].op];
+  const std::uint64_t set_mark = set_mark_ ^ mark_of(nodes_[node].op, *next);
   const std::uint64_t state =
       Rng(set_mark ^ (static_cast<std::uint64_t>(*next) * 2 + (idle ? 1 : 0))).next();
   if (!visited_.insert(state).second) return false;
-  placed_.push_back({node, value_, idle_});
+  placed_.push_back({node, value_, idle_, set_mark_});
   nodes_[node].placed = true;
   value_ = *next;
   idle_ = idle;
   set_mark_ = set_mark;
-  if (op.happened) --certain_left_;
+  if (op.kind == OpKind::kSet) --sets_left_[op.argument];
+  if (op.kind == OpKind::kExpire) expiry_marks_[op.argument] ^= marks_[nodes_[node].op];
+  if (op.happened && op.kind != OpKind::kExpire) --certain_left_;
   if (nodes_[node].match != 0) unhook(nodes_[node].match);
   unhook(node);
   return true;
@@ -187,8 +228,11 @@ bool Search::take_back(std::size_t& node, Pass& pass) {
   pass = ops_[call.op].happened ? Pass::kCertain : Pass::kUncertain;
   value_ = last.value_before;
   idle_ = last.idle_before;
-  set_mark_ ^= marks_[call.op];
-  if (ops_[call.op].happened) ++certain_left_;
+  set_mark_ = last.set_mark_before;
+  const Op& op = ops_[call.op];
+  if (op.kind == OpKind::kSet) ++sets_left_[op.argument];
+  if (op.kind == OpKind::kExpire) expiry_marks_[op.argument] ^= marks_[call.op];
+  if (op.happened && op.kind != OpKind::kExpire) ++certain_left_;
   node = call.next;
   return true;
 }
@@ -206,6 +250,10 @@ Verdict Search::run() {
       } else {
         node = nodes_[node].next;
       }
+      continue;
+    }
+    if (node != 0 && is_over(ops_[nodes_[node].op])) {  // the return of one that needs no place
+      node = nodes_[node].next;
       continue;
     }
     if (pass == Pass::kCertain) {

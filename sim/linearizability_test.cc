@@ -102,6 +102,25 @@ TEST(Linearizability, HandMadeHistories) {
   }
 }
 
+// Seed 3917 gave up on a key with twenty pending expiries of values that were long overwritten.
+TEST(Linearizability, PendingExpiriesOfOverwrittenValuesCostNothing) {
+  std::vector<Op> history;
+  for (int i = 0; i < 40; ++i) {
+    history.push_back(set(i + 1, 10 * i, 10 * i + 5));
+    history.push_back({.kind = OpKind::kExpire,
+                       .argument = i + 1,
+                       .called = at(10 * i),
+                       .returned = at(10'000 + i)});
+  }
+  history.push_back(set(100, 0, 500));  // may be anywhere among them
+  history.push_back(read(40, 401, 402));
+  EXPECT_TRUE(check_linearizable(history).linearizable);
+  history.push_back(read(7, 403, 404));
+  const Verdict verdict = check_linearizable(history);
+  EXPECT_FALSE(verdict.linearizable);
+  EXPECT_FALSE(verdict.gave_up);
+}
+
 // A history made by running operations one at a time at a random moment between call and return.
 struct Made {
   std::vector<Op> history;
@@ -122,6 +141,11 @@ Made make_history(Rng& rng) {
     op.kind = kind < 4 ? OpKind::kSet : kind < 8 ? OpKind::kRead : OpKind::kDelete;
     if (op.kind == OpKind::kSet) op.argument = i + 1;
     planned.push_back({op, runs_at});
+    if (op.kind != OpKind::kSet || !rng.chance(1, 2)) continue;
+    const int ends_at = runs_at + static_cast<int>(rng.below(40)) * 10;
+    Op expiry{.kind = OpKind::kExpire, .argument = op.argument, .called = at(called)};
+    expiry.returned = at(ends_at + static_cast<int>(rng.below(40)) * 10);
+    planned.push_back({expiry, ends_at});
   }
   std::stable_sort(planned.begin(), planned.end(), [](const Planned& left, const Planned& right) {
     return left.runs_at < right.runs_at;
@@ -135,6 +159,8 @@ Made make_history(Rng& rng) {
     } else if (one.op.kind == OpKind::kDelete) {
       one.op.result = value == kAbsent ? 0 : 1;
       value = kAbsent;
+    } else if (one.op.kind == OpKind::kExpire) {
+      if (value == one.op.argument) value = kAbsent;
     } else {
       value = one.op.argument;
     }
