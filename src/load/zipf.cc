@@ -24,42 +24,7 @@ Zipf::Zipf(std::size_t ranks, std::uint32_t exponent_thousandths) {
     weights_.push_back(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(weight)));
     total_ += weights_.back();
   }
-  build_alias();
-}
-
-// Every place holds total / ranks. What a light rank leaves free of its place is filled from a
-// heavy one, until nobody has too little or too much.
-void Zipf::build_alias() {
-  const std::size_t ranks = weights_.size();
-  thresholds_.assign(ranks, kAlways);
-  aliases_.assign(ranks, 0);
-  std::vector<Wide> left(ranks);  // in units where a place holds `total_`
-  std::vector<std::uint32_t> light;
-  std::vector<std::uint32_t> heavy;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    left[rank] = Wide{weights_[rank]} * ranks;
-    (left[rank] < total_ ? light : heavy).push_back(rank);
-  }
-  while (!light.empty() && !heavy.empty()) {
-    const std::uint32_t small = light.back();
-    const std::uint32_t large = heavy.back();
-    light.pop_back();
-    // total_ is below 2^82, so the quotient is taken in two steps of 32 bits.
-    const Wide high = (left[small] << 32U) / total_;
-    const Wide rest = (left[small] << 32U) % total_;
-    thresholds_[small] = static_cast<std::uint64_t>((high << 32U) + (rest << 32U) / total_);
-    aliases_[small] = large;
-    left[large] -= total_ - left[small];
-    if (left[large] < total_) {
-      heavy.pop_back();
-      light.push_back(large);
-    }
-  }
-}
-
-std::size_t Zipf::draw(Rng& rng) const {
-  const auto place = static_cast<std::size_t>(rng.below(weights_.size()));
-  return rng.next() <= thresholds_[place] ? place : aliases_[place];
+  places_.emplace(weights_);
 }
 
 std::uint64_t Zipf::share(std::size_t rank) const {
