@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "balance/gain.h"
 #include "balance/planner.h"
 #include "base/guarded.h"
-#include "base/wide.h"
 #include "control/describe.h"
 #include "ring/edits.h"
 
@@ -21,36 +21,9 @@ constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 // What an empty redis-server uses; the rest is divided among its keys.
 constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
 
-std::uint64_t load_of(const heat::Picture& picture, NodeId node) {
-  for (const heat::NodeLoad& load : picture.nodes) {
-    if (load.node == node) return load.load.slow;
-  }
-  return 0;
-}
-
-std::uint64_t total_of(const heat::Picture& picture) {
-  std::uint64_t total = 0;
-  for (const heat::NodeLoad& load : picture.nodes) total += load.load.slow;
-  return total;
-}
-
-// How much of today's load the source has lost by the move: by shares, so that a pool whose load
-// grows or falls meanwhile does not look like a gain or a loss.
-std::uint64_t gain(std::uint64_t before, std::uint64_t total_before, std::uint64_t now,
-                   std::uint64_t total_now) {
-  if (total_before == 0) return 0;
-  const auto share_then = static_cast<std::uint64_t>(Wide{before} * total_now / total_before);
-  return share_then > now ? share_then - now : 0;
-}
-
 bool same_move(const balance::PlannedMove& planned, const ring::Move& move) {
   return planned.source == move.source && planned.destination == move.destination &&
          planned.ranges == move.ranges;
-}
-
-bool ordered_by_a_person(balance::Cause cause) {
-  return cause == balance::Cause::kDrain || cause == balance::Cause::kJoin ||
-         cause == balance::Cause::kFlatten;
 }
 
 }  // namespace
@@ -251,7 +224,7 @@ void Balancer::begin(const balance::PlannedMove& planned) {
            other.planned.destination == planned.destination;
   });
   if (wanted) return;
-  underway_.push_back({.planned = planned, .total_before = total_of(*picture_)});
+  underway_.push_back({.planned = planned, .total_before = balance::slow_load(*picture_)});
   options_.decided({.at = options_.loop.wall_now(),
                     .kind = "move",
                     .subject = describe(planned.ranges),
@@ -300,7 +273,7 @@ void Balancer::move_ended(const MoveRecord& record) {
                          .ended = record.ended};
   past.committed = record.end == MoveEnd::kCommitted;
   past.keys = record.keys_copied;
-  past.ordered = found == underway_.end() || ordered_by_a_person(found->planned.cause);
+  past.ordered = found == underway_.end() || balance::ordered(found->planned.cause);
   if (found != underway_.end()) past.predicted_gain = found->planned.load;
   history_.push_back(std::move(past));
   if (found == underway_.end()) return;
@@ -312,16 +285,19 @@ void Balancer::move_ended(const MoveRecord& record) {
 // A minute later the 30 s mean has forgotten the time before the move.
 void Balancer::measure_gain(std::size_t past, Underway underway) {
   const UnixMillis ended = history_[past].ended;
-  options_.loop.after(
-      kGainAfter, guarded(alive_, [this, ended, underway] {
-        if (picture_ == nullptr) return;
-        const auto found = std::ranges::find_if(history_, [&](const balance::PastMove& one) {
-          return one.ended == ended && one.source == underway.planned.source;
-        });
-        if (found == history_.end()) return;
-        found->real_gain = gain(underway.planned.source_before, underway.total_before,
-                                load_of(*picture_, underway.planned.source), total_of(*picture_));
-      }));
+  options_.loop.after(kGainAfter, guarded(alive_, [this, ended, underway] {
+                        if (picture_ == nullptr) return;
+                        const auto found =
+                            std::ranges::find_if(history_, [&](const balance::PastMove& one) {
+                              return one.ended == ended && one.source == underway.planned.source;
+                            });
+                        if (found == history_.end()) return;
+                        found->real_gain = balance::real_gain(
+                            {.source_before = underway.planned.source_before,
+                             .total_before = underway.total_before,
+                             .source_now = balance::slow_load(*picture_, underway.planned.source),
+                             .total_now = balance::slow_load(*picture_)});
+                      }));
 }
 
 // Why nothing happens is told when it begins to be so, not at each tick.
