@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace cleave::simulate {
 struct Decision {
   std::vector<ring::Cut> cuts = {};  // boundaries that move nothing; owned by who owns it
   std::vector<balance::PlannedMove> moves = {};
-  std::vector<ring::TokenRange> merges = {};  // cuts inside are joined with what is beside them
+  std::vector<ring::TokenRange> merges = {};    // cuts inside are joined with what is beside them
+  std::vector<balance::Verdict> verdicts = {};  // why not more, where the policy can say
+  std::string advice = {};                      // for people; "" = none
 };
 
 class Policy {

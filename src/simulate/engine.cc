@@ -1,0 +1,277 @@
+#include "simulate/engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "balance/bound.h"
+#include "base/wide.h"
+#include "heat/ledger.h"
+#include "simulate/leader.h"
+#include "simulate/oscillations.h"
+#include "simulate/pool.h"
+#include "simulate/recording.h"
+#include "simulate/traffic.h"
+#include "simulate/transfers.h"
+
+namespace cleave::simulate {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+constexpr Instant kStart = seconds{1'000};
+constexpr std::int64_t kWallStartMs = 1'700'000'000'000;
+constexpr seconds kTick{2};
+static_assert(kTick == heat::Ledger::kTick);
+
+UnixMillis wall_at(seconds at) { return UnixMillis{kWallStartMs + milliseconds{at}.count()}; }
+
+class Engine {
+ public:
+  Engine(const Options& options, std::unique_ptr<Workload> workload, std::unique_ptr<Policy> policy)
+      : options_(options),
+        workload_(std::move(workload)),
+        duration_(options.duration.value_or(workload_->duration())),
+        step_(workload_->step()),
+        pool_(workload_->nodes(), wall_at(seconds{0})),
+        truth_(options.truth),
+        traffic_({.routers = options.routers, .seed = options.setting.seed}, kStart),
+        leader_(std::move(policy), options.constants, options.setting.seed, kStart),
+        recording_({.workload = options.workload,
+                    .policy = options.policy,
+                    .seed = options.setting.seed,
+                    .keys = options.setting.keys},
+                   duration_, step_) {
+    scene_.read_ppm = options.setting.read_ppm;
+    course_.rests = workload_->rests();
+  }
+
+  Run run() {
+    for (seconds at{0}; at < duration_; at += step_) {
+      begin_step(at);
+      look(at);
+      serve(at + step_);
+      pass_time(at + step_);
+      if ((at + step_) % kTick == seconds{0}) tick(at + step_);
+    }
+    course_.ranges = pool_.view()->entries().size();
+    course_.oscillations = oscillations_.count();
+    Run result{.record = recording_.finish(duration_)};
+    result.summary = summarise(result.record, course_);
+    result.verdicts = std::move(last_.verdicts);
+    result.advice = std::move(last_.advice);
+    return result;
+  }
+
+ private:
+  void begin_step(seconds at);
+  void happen(const NodeEvent& event, seconds at);
+  void set_rack_healthy(const std::string& rack, bool healthy, seconds at);
+  void see_view(seconds at);
+  void sum_nodes();
+  void turn(const Change& change, seconds at);
+  void look(seconds at);
+  void serve(seconds until);
+  void pass_time(seconds until);
+  void tick(seconds at);
+  void begin(const balance::PlannedMove& move, seconds at);
+  void end(const Transfer& transfer, bool committed, seconds at);
+  std::vector<std::uint32_t> use_ppm() const;
+  std::vector<std::uint64_t> loads_with_scans() const;
+
+  const Options& options_;
+  std::unique_ptr<Workload> workload_;
+  seconds duration_;
+  seconds step_;
+  Scene scene_;
+  Pool pool_;
+  Truth truth_;
+  Traffic traffic_;
+  Leader leader_;
+  Transfers transfers_;
+  Recording recording_;
+  Oscillations oscillations_;
+  Course course_;
+  ring::RingSnapshot seen_;      // the view that routers and leader know
+  std::vector<Amount> amounts_;  // of each node; of the view seen
+  std::uint32_t bound_ppm_ = kMillion;
+  Decision last_;
+};
+
+void Engine::begin_step(seconds at) {
+  const Change change = workload_->set(at, scene_);
+  const bool loads = change.loads || at == seconds{0};
+  if (loads) {
+    truth_.set(scene_);
+    traffic_.set_scene(scene_, truth_);
+  }
+  for (const NodeEvent& event : change.events) happen(event, at);
+  pool_.remove_empty();
+  if (at == seconds{0}) recording_.set_nodes(pool_.nodes());
+  see_view(at);
+  if (loads || !change.events.empty()) {
+    sum_nodes();
+    std::vector<std::uint64_t> tokens;
+    for (const Truth::Atom& each : truth_.atoms()) tokens.push_back(each.load);
+    bound_ppm_ = balance::bound_ppm(tokens, truth_.total_load(), pool_.capacities());
+  }
+  if (change.turn || at == seconds{0}) turn(change, at);
+}
+
+void Engine::happen(const NodeEvent& event, seconds at) {
+  switch (event.kind) {
+    case NodeEvent::Kind::kJoins:
+      pool_.add(event.node, wall_at(at));
+      recording_.set_nodes(pool_.nodes());
+      break;
+    case NodeEvent::Kind::kLeaves: (void)pool_.drain(event.name, wall_at(at)); break;
+    case NodeEvent::Kind::kRackFails: set_rack_healthy(event.name, false, at); break;
+    case NodeEvent::Kind::kRackReturns: set_rack_healthy(event.name, true, at); break;
+  }
+}
+
+void Engine::set_rack_healthy(const std::string& rack, bool healthy, seconds at) {
+  pool_.set_rack_healthy(rack, healthy);
+  if (healthy) return;
+  for (std::size_t number = 0; number < pool_.nodes().size(); ++number) {
+    if (pool_.nodes()[number].spec.rack != rack) continue;
+    for (const Transfer& each : transfers_.abort(id_of(number))) {
+      pool_.abort(each.id);
+      end(each, false, at);
+    }
+  }
+}
+
+// Routers and leader take over the newest view.
+void Engine::see_view(seconds at) {
+  if (seen_ == pool_.view()) return;
+  seen_ = pool_.view();
+  traffic_.set_view(seen_, kStart + at);
+  leader_.set_view(seen_);
+  recording_.set_cuts(pool_.document(), at);
+  oscillations_.cuts_changed(pool_.document(), Oscillations::By::kOther, at);
+  sum_nodes();
+}
+
+void Engine::sum_nodes() {
+  amounts_.assign(pool_.nodes().size(), {});
+  for (const ring::Entry& entry : seen_->entries()) {
+    amounts_[number_of(entry.node)] += truth_.in(entry.range);
+  }
+}
+
+// What had to be moved now at least. A node that joins must be given its share, loaded or not.
+void Engine::turn(const Change& change, seconds at) {
+  const std::vector<std::uint64_t> fair = pool_.fair_loads(truth_.total_load());
+  Least least = least_work(*seen_, truth_.atoms(), amounts_, fair, target_ppm(bound_ppm_));
+  Amount all;
+  for (const Amount& each : amounts_) all += each;
+  Wide capacity = 0;
+  for (const std::uint64_t each : pool_.capacities()) capacity += each;
+  Least share;
+  for (const NodeEvent& event : change.events) {
+    if (event.kind != NodeEvent::Kind::kJoins) continue;
+    const Wide own = Wide{event.node.weight} * balance::kCore;
+    share += {.load = static_cast<std::uint64_t>(all.load * own / capacity),
+              .keys = static_cast<std::uint64_t>(all.keys * own / capacity)};
+  }
+  least.load = std::max(least.load, share.load);
+  least.keys = std::max(least.keys, share.keys);
+  course_.turns.push_back({.at = at, .least = least});
+}
+
+void Engine::look(seconds at) {
+  const std::vector<std::uint64_t> loads = loads_with_scans();
+  const std::vector<std::uint64_t> fair = pool_.fair_loads(truth_.total_load());
+  Course::Point point{.at = at, .bound_ppm = bound_ppm_};
+  for (std::size_t number = 0; number < loads.size(); ++number) {
+    if (fair[number] == 0) continue;
+    point.peak_ppm = std::max(point.peak_ppm, balance::level_ppm(loads[number], fair[number]));
+  }
+  course_.points.push_back(point);
+  recording_.look(point, loads, amounts_, truth_, transfers_.under_way().size());
+}
+
+void Engine::serve(seconds until) {
+  leader_.fold(traffic_.serve(step_, kStart + until), kStart + until);
+}
+
+void Engine::pass_time(seconds until) {
+  for (const Transfer& each : transfers_.pass(step_, use_ppm())) {
+    pool_.commit(each.id, wall_at(until));
+    oscillations_.moved(each.planned, until);
+    course_.cuts += each.planned.ranges.size();
+    end(each, true, until);
+  }
+  see_view(until);
+}
+
+void Engine::end(const Transfer& transfer, bool committed, seconds at) {
+  recording_.move_ended(transfer.recorded, committed, at);
+  leader_.move_ended(transfer, committed, wall_at(at));
+}
+
+void Engine::tick(seconds at) {
+  last_ = leader_.tick(pool_, amounts_, kStart + at, wall_at(at));
+  for (ring::Cut cut : last_.cuts) {
+    cut.created = wall_at(at);
+    if (pool_.lay_cut(cut)) ++course_.cuts;
+  }
+  for (const balance::PlannedMove& move : last_.moves) begin(move, at);
+  oscillations_.cuts_changed(pool_.document(), Oscillations::By::kOther, at);
+  for (const ring::TokenRange& range : last_.merges) {
+    if (!pool_.merge(range, wall_at(at))) continue;
+    ++course_.merges;
+    oscillations_.cuts_changed(pool_.document(), Oscillations::By::kMerge, at);
+  }
+}
+
+// A move that the document refuses, or one too many of a node, does not happen.
+void Engine::begin(const balance::PlannedMove& move, seconds at) {
+  if (transfers_.out_of(move.source) >= options_.constants.moves_out_max) return;
+  if (transfers_.into(move.destination) >= options_.constants.moves_in_max) return;
+  const Result<MoveId> begun = pool_.begin(move, wall_at(at));
+  if (!begun) return;
+  const Amount amount = truth_.in(move.ranges);
+  transfers_.begin({.id = *begun,
+                    .planned = move,
+                    .total_before = leader_.total_seen(),
+                    .recorded = recording_.move_began(move, amount, at),
+                    .keys = amount.keys},
+                   amounts_[number_of(move.source)].keys, amount.bytes);
+}
+
+std::vector<std::uint32_t> Engine::use_ppm() const {
+  std::vector<std::uint32_t> use;
+  for (std::size_t number = 0; number < amounts_.size(); ++number) {
+    use.push_back(balance::level_ppm(amounts_[number].load, pool_.nodes()[number].capacity));
+  }
+  return use;
+}
+
+std::vector<std::uint64_t> Engine::loads_with_scans() const {
+  std::vector<std::uint64_t> loads;
+  for (const Amount& each : amounts_) loads.push_back(each.load);
+  const std::vector<std::uint32_t> use = use_ppm();
+  for (const Transfer& each : transfers_.under_way()) {
+    const std::size_t source = number_of(each.planned.source);
+    loads[source] += static_cast<std::uint64_t>(Wide{pool_.nodes()[source].capacity} *
+                                                Transfers::scan_ppm(each, use) / kMillion);
+  }
+  return loads;
+}
+
+}  // namespace
+
+Result<Run> run(const Options& options) {
+  if (options.setting.nodes == 0 || options.setting.keys == 0 || options.setting.bytes == 0)
+    return fail(Code::kInvalid, "a simulated pool needs nodes, keys and bytes");
+  auto workload = make_workload(options.workload, options.setting);
+  if (!workload) return std::unexpected(workload.error());
+  std::unique_ptr<Policy> policy = make_policy(options.policy, options.setting.seed);
+  if (policy == nullptr)
+    return fail(Code::kInvalid, "no policy is named '" + options.policy +
+                                    "'; there are cleave, static, halve, cockroach, pd, dicer");
+  return Engine(options, std::move(*workload), std::move(policy)).run();
+}
+
+}  // namespace cleave::simulate
