@@ -77,5 +77,6 @@ void add_adopt(Cli& cli);
 void add_flatten(Cli& cli);
 void add_bench(Cli& cli);
 void add_demo(Cli& cli);
+void add_simulate(Cli& cli);
 
 }  // namespace cleave::app

@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   cleave::app::add_flatten(cli);
   cleave::app::add_bench(cli);
   cleave::app::add_demo(cli);
+  cleave::app::add_simulate(cli);
   return cli.run(argc, argv);
 }
