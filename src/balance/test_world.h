@@ -112,14 +112,7 @@ class World {
 
   // ---- one tick of two seconds: requests, reports, plan; moves done at once --------------------
   Plan tick() {
-    for (int second = 0; second < 2; ++second) {
-      serve(options_.requests_per_second);
-      now_ += seconds{1};
-      for (const heat::Report& each : recorder_.take(now_)) {
-        ledger_.fold(SessionId{"router"}, each, now_);
-      }
-    }
-    ledger_.tick(now_);
+    observe();
     Plan result = plan(input());
     trigger = result.trigger;
     for (const PlannedMove& each : result.moves) carry_out(each);
@@ -129,6 +122,18 @@ class World {
       adopt(*merged);
     }
     return result;
+  }
+
+  // Two seconds of requests and reports, for those who plan themselves.
+  void observe() {
+    for (int second = 0; second < 2; ++second) {
+      serve(options_.requests_per_second);
+      now_ += seconds{1};
+      for (const heat::Report& each : recorder_.take(now_)) {
+        ledger_.fold(SessionId{"router"}, each, now_);
+      }
+    }
+    ledger_.tick(now_);
   }
 
   Input input() const {
