@@ -63,6 +63,19 @@ RangeSet difference(const RangeSet& left, const RangeSet& right) {
   return rest;
 }
 
+RangeSet outside(const TokenRange& range, const RangeSet& set) {
+  RangeSet rest;
+  TokenRange open = range;
+  for (auto at = std::ranges::lower_bound(set, range.first, {}, &TokenRange::last);
+       at != set.end() && at->first <= range.last; ++at) {
+    if (open.first < at->first) rest.push_back({open.first, Token{at->first.value() - 1}});
+    if (at->last >= range.last) return rest;
+    open.first = Token{at->last.value() + 1};
+  }
+  rest.push_back(open);
+  return rest;
+}
+
 std::uint64_t share_ppm(const RangeSet& set) {
   Wide sum = 0;
   for (const TokenRange& range : set) sum += width(range);

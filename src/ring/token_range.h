@@ -3,6 +3,7 @@
 // Threads: values; no shared state.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -30,6 +31,11 @@ struct TokenRange {
   friend constexpr auto operator<=>(const TokenRange&, const TokenRange&) = default;
 };
 
+// The tokens in both. Requires: they overlap.
+constexpr TokenRange common(const TokenRange& left, const TokenRange& right) {
+  return {std::max(left.first, right.first), std::min(left.last, right.last)};
+}
+
 // Sorted by `first`, disjoint; neighbours that touch are joined. The canonical form of a set.
 using RangeSet = std::vector<TokenRange>;
 
@@ -44,6 +50,10 @@ bool overlap(const RangeSet& left, const RangeSet& right);
 
 // The tokens of `left` that are not in `right`, canonical. Requires: canonical forms.
 RangeSet difference(const RangeSet& left, const RangeSet& right);
+
+// The tokens of `range` that are not in `set`, canonical. Requires: canonical form. Cost: O(log n +
+// ranges of the set that it meets), where `difference` would read all of the set.
+RangeSet outside(const TokenRange& range, const RangeSet& set);
 
 // Share of the whole token space in millionths (1'000'000 = everything), rounded down.
 std::uint64_t share_ppm(const RangeSet& set);

@@ -80,6 +80,7 @@ TEST(RangeSet, OperationsAgreeWithSetsOfBits) {
     ASSERT_EQ(l, left.set(left.bits));
     ASSERT_EQ(overlap(l, r), (left.bits & right.bits) != 0);
     ASSERT_EQ(difference(l, r), left.set(left.bits & ~right.bits));
+    for (const TokenRange& each : l) ASSERT_EQ(outside(each, r), difference({each}, r));
     const std::uint64_t at = rng.below(64);
     ASSERT_EQ(contains(l, Token{offset + at}), (left.bits >> at & 1U) != 0);
   }

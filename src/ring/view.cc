@@ -54,6 +54,27 @@ std::vector<Entry> marked(const std::vector<Entry>& entries, const std::vector<M
   return result;
 }
 
+// The arcs of `base` that lie below the cuts, trimmed to them. Requires: cuts sorted.
+std::vector<Arc> below(std::span<const Arc> base, std::span<const Cut> cuts) {
+  std::vector<Arc> result;
+  for (const Cut& cut : cuts) {
+    auto arc = std::ranges::lower_bound(base, cut.range.first, {},
+                                        [](const Arc& each) { return each.range.last; });
+    for (; arc != base.end() && arc->range.first <= cut.range.last; ++arc) {
+      result.push_back({common(arc->range, cut.range), arc->node});
+    }
+  }
+  return result;
+}
+
+void append(std::vector<Arc>& arcs, const Arc& arc) {
+  if (!arcs.empty() && arcs.back().node == arc.node) {
+    arcs.back().range.last = arc.range.last;
+  } else {
+    arcs.push_back(arc);
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const RingView>> RingView::build(Document document) {
@@ -61,7 +82,9 @@ Result<std::shared_ptr<const RingView>> RingView::build(Document document) {
   // Not make_shared: the constructor is private.
   const std::shared_ptr<RingView> view(new RingView(std::move(document)));
   const Document& from = view->document_;
-  view->entries_ = marked(overlay(base_of(from), from.cuts), marks_of(from.moves));
+  const std::vector<Arc> base = base_of(from);
+  view->entries_ = marked(overlay(base, from.cuts), marks_of(from.moves));
+  view->below_cuts_ = below(base, from.cuts);
   view->index();
   return view;
 }
@@ -101,6 +124,25 @@ Token RingView::token_of(std::string_view key) const { return vnode_token(key); 
 const Move* RingView::move_at(Token token) const {
   const std::uint32_t move = entry(find(token)).move;
   return move == kNone ? nullptr : &document_.moves[move];
+}
+
+std::vector<Arc> RingView::base_in(const TokenRange& range) const {
+  std::vector<Arc> arcs;
+  for (std::size_t at = find(range.first).value(); at < entries_.size(); ++at) {
+    const Entry& entry = entries_[at];
+    if (range.last < entry.range.first) break;
+    const TokenRange inside = common(entry.range, range);
+    if (entry.cut == kNone) {
+      append(arcs, {inside, entry.node});
+      continue;
+    }
+    auto arc = std::ranges::lower_bound(below_cuts_, inside.first, {},
+                                        [](const Arc& each) { return each.range.last; });
+    for (; arc != below_cuts_.end() && arc->range.first <= inside.last; ++arc) {
+      append(arcs, {common(arc->range, inside), arc->node});
+    }
+  }
+  return arcs;
 }
 
 RangeSet RingView::owned_by(NodeId node) const {

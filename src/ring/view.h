@@ -21,6 +21,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "ring/document.h"
+#include "ring/scheme.h"
 #include "ring/token_range.h"
 
 namespace cleave::ring {
@@ -63,6 +64,10 @@ class RingView {
   // The move whose ranges hold the token, or nullptr.
   const Move* move_at(Token token) const;
 
+  // Whom the base alone would give the tokens of the range to: covers it, in token order. Cost:
+  // O(log entries + entries and arcs of the base in the range).
+  std::vector<Arc> base_in(const TokenRange& range) const;
+
   // All tokens that the node owns, canonical.
   RangeSet owned_by(NodeId node) const;
 
@@ -73,6 +78,7 @@ class RingView {
 
   Document document_;
   std::vector<Entry> entries_;
+  std::vector<Arc> below_cuts_;       // the base where cuts lie over it, in token order
   std::vector<Token> firsts_;         // entries_[i].range.first, for the search
   std::vector<std::uint32_t> radix_;  // top bits -> first entry that can hold them; one step more
   unsigned radix_shift_ = 64;

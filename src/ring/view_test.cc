@@ -52,6 +52,27 @@ void expect_entries_tell_the_truth(const RingView& view) {
   }
 }
 
+TEST(RingView, KnowsTheBaseBelowItsCutsAndMoves) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomEdits edits(seed);
+    const auto view = view_of(edited_document(edits, 12));
+    const std::vector<Arc> base = vnode_base(view->document().nodes);
+    ASSERT_EQ(view->base_in({kFirstToken, kLastToken}), base);
+    Rng rng(seed);
+    Token first = any_token(rng, *view);
+    Token last = any_token(rng, *view);
+    if (last < first) std::swap(first, last);
+    std::vector<Arc> want;
+    for (const Arc& arc : base) {
+      if (arc.range.overlaps({first, last})) {
+        want.push_back({common(arc.range, {first, last}), arc.node});
+      }
+    }
+    ASSERT_EQ(view->base_in({first, last}), want);
+  }
+}
+
 TEST(RingView, FindsWhatALinearSearchFinds) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
