@@ -88,10 +88,8 @@ void plan_gather(Board& board, const Calm& calm, Plan& plan) {
   const auto within_budget = [&](const BoardNode& target, std::vector<Part>& parts) {
     std::uint64_t room = board.total_load() == 0 ? ~std::uint64_t{0} : room_of(target, constants);
     std::erase_if(parts, [&](const Part& each) {
-      const auto& nodes = board.nodes();
-      const NodeId owner = input.view->owner(each.range.first);
-      const auto source = std::ranges::lower_bound(nodes, owner, {}, &BoardNode::id);
-      const std::uint64_t keys = board.price_of(*source).keys_in(each.range);
+      const BoardNode& source = board.node(input.view->owner(each.range.first));
+      const std::uint64_t keys = board.price_of(source).keys_in(each.range);
       if (keys > keys_left || each.load > room) return true;
       keys_left -= keys;
       room -= each.load;

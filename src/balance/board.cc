@@ -32,9 +32,27 @@ std::string veto_of(const NodeFacts* facts) {
   return facts->vetoes.empty() ? "" : *std::ranges::min_element(facts->vetoes);
 }
 
-ring::TokenRange both(const ring::TokenRange& left, const ring::TokenRange& right) {
-  return {std::max(left.first, right.first), std::min(left.last, right.last)};
-}
+// Facts by node. Of a node that is told of twice nothing is believed unless both agree.
+class FactsByNode {
+ public:
+  explicit FactsByNode(const std::vector<NodeFacts>& facts) {
+    for (const NodeFacts& each : facts) sorted_.push_back(&each);
+    std::ranges::sort(sorted_, {}, [](const NodeFacts* each) { return each->id; });
+  }
+
+  const NodeFacts* find(NodeId id) const {
+    const auto found =
+        std::ranges::lower_bound(sorted_, id, {}, [](const NodeFacts* each) { return each->id; });
+    return found == sorted_.end() || (*found)->id != id ? nullptr : *found;
+  }
+
+ private:
+  std::vector<const NodeFacts*> sorted_;
+};
+
+// Ids are given in order and never again, so a table by id is at most this much longer than the
+// list of nodes, unless a pool has seen very many; then they are searched for.
+constexpr std::size_t kPlacesPerNode = 64;
 
 }  // namespace
 
@@ -50,7 +68,8 @@ std::uint64_t scaled(std::uint64_t amount, Wide part, Wide whole) {
 
 Board::Board(const Input& input) : input_(input) {
   CHECK(input.view != nullptr && input.picture.epoch == input.view->epoch());
-  base_ = ring::vnode_base(input.view->document().nodes);
+  CHECK(input.picture.ranges.size() == input.view->entries().size());
+  loads_before_.reserve(input.picture.tokens.size() + 1);
   loads_before_.push_back(0);
   for (const heat::TokenLoad& each : input.picture.tokens) {
     loads_before_.push_back(loads_before_.back() + each.load);
@@ -62,9 +81,10 @@ Board::Board(const Input& input) : input_(input) {
 }
 
 void Board::add_nodes() {
-  for (const ring::Node& node : input_.view->document().nodes) {
-    const auto facts = std::ranges::find(input_.nodes, node.id, &NodeFacts::id);
-    const NodeFacts* known = facts == input_.nodes.end() ? nullptr : &*facts;
+  const auto& nodes = input_.view->document().nodes;
+  const FactsByNode facts(input_.nodes);
+  for (const ring::Node& node : nodes) {
+    const NodeFacts* known = facts.find(node.id);
     BoardNode each{.id = node.id, .name = node.name};
     each.draining = node.state == ring::NodeState::kDraining;
     each.reachable = known != nullptr && known->healthy;
@@ -72,6 +92,7 @@ void Board::add_nodes() {
     each.no_target = each.no_source;
     if (each.no_target.empty() && each.draining) each.no_target = "it is being drained";
     if (each.no_target.empty() && known->joining) each.no_target = "it is not ready yet";
+    each.members = node.members.size();
     each.racks = racks_of(node);
     if (known != nullptr) {
       each.capacity = known->capacity;
@@ -83,38 +104,49 @@ void Board::add_nodes() {
     if (each.capacity == 0) each.capacity = node.weight * kCore;
     if (each.draining) each.capacity = 0;
     total_keys_ += each.keys;
-    nodes_.push_back(each);
+    nodes_.push_back(std::move(each));
+  }
+  const std::size_t ids = nodes.back().id.value() + std::size_t{1};
+  if (ids > nodes.size() * kPlacesPerNode) return;
+  places_.resize(ids);
+  for (std::uint32_t place = 0; place < nodes.size(); ++place) {
+    places_[nodes[place].id.value()] = place;
   }
 }
 
 void Board::add_ranges() {
   const auto& moves = input_.view->document().moves;
   const auto& tokens = input_.picture.tokens;
-  std::size_t at = 0;
-  for (std::size_t index = 0; index < input_.picture.ranges.size(); ++index) {
+  const auto entries = input_.view->entries();
+  ranges_.resize(nodes_.size());
+  std::size_t token = 0;
+  for (std::size_t index = 0; index < entries.size(); ++index) {
     const heat::RangeLoad& seen = input_.picture.ranges[index];
-    const ring::Entry& entry = input_.view->entries()[index];
-    BoardRange range{.range = seen.range, .owner = seen.node, .load = seen.load.mean};
-    range.token_begin = at;
-    while (at < tokens.size() && tokens[at].token <= seen.range.last) ++at;
-    range.token_end = at;
-    node(seen.node).width_now += ring::width(seen.range);
-    if (entry.move != ring::kNone) {
-      range.in_flight = true;
-      range.owner = moves[entry.move].destination;
+    const ring::Entry& entry = entries[index];
+    BoardRange range{.range = entry.range, .load = seen.load.mean, .token_begin = token};
+    while (token < tokens.size() && tokens[token].token <= entry.range.last) ++token;
+    range.token_end = token;
+    range.in_cut = entry.cut != ring::kNone;
+    const Wide width = ring::width(entry.range);
+    const std::size_t now = at(entry.node);
+    std::size_t then = now;
+    nodes_[now].width_now += width;
+    if (entry.move == ring::kNone) {
+      ranges_[now].push_back(range);
+    } else {
+      then = at(moves[entry.move].destination);
     }
-    BoardNode& owner = node(range.owner);
-    owner.load += range.load;
-    owner.width += ring::width(range.range);
+    nodes_[then].load += range.load;
+    nodes_[then].width += width;
     total_load_ += range.load;
-    ranges_.push_back(range);
   }
 }
 
 void Board::add_flights() {
   for (const ring::Move& move : input_.view->document().moves) {
-    ++node(move.source).moves_out;
-    ++node(move.destination).moves_in;
+    ++nodes_[at(move.source)].moves_out;
+    ++nodes_[at(move.destination)].moves_in;
+    for (const ring::TokenRange& each : move.ranges) moving_.emplace(each.first, each.last);
   }
 }
 
@@ -134,10 +166,22 @@ void Board::share_out() {
   }
 }
 
-BoardNode& Board::node(NodeId id) {
+std::size_t Board::at(NodeId id) const {
+  if (!places_.empty()) {
+    CHECK(id.value() < places_.size());
+    const std::size_t place = places_[id.value()];
+    CHECK(nodes_[place].id == id);
+    return place;
+  }
   const auto found = std::ranges::lower_bound(nodes_, id, {}, &BoardNode::id);
   CHECK(found != nodes_.end() && found->id == id);
-  return *found;
+  return static_cast<std::size_t>(found - nodes_.begin());
+}
+
+bool Board::moving(const ring::TokenRange& range) const {
+  // The last piece that begins at or before the end of the range.
+  auto piece = moving_.upper_bound(range.last);
+  return piece != moving_.begin() && (--piece)->second >= range.first;
 }
 
 std::uint32_t Board::unhealthy() const {
@@ -152,37 +196,32 @@ Price Board::price_of(const BoardNode& node) const {
           .piece_bytes = constants().piece_bytes};
 }
 
-std::span<const heat::TokenLoad> Board::tokens_in(const ring::TokenRange& range) const {
-  const auto& tokens = input_.picture.tokens;
-  const auto begin = std::ranges::lower_bound(tokens, range.first, {}, &heat::TokenLoad::token);
-  const auto end = std::ranges::upper_bound(tokens, range.last, {}, &heat::TokenLoad::token);
+std::span<const heat::TokenLoad> Board::tokens_in(const BoardRange& range,
+                                                  const ring::TokenRange& part) const {
+  const std::span<const heat::TokenLoad> all =
+      std::span(input_.picture.tokens)
+          .subspan(range.token_begin, range.token_end - range.token_begin);
+  if (part == range.range) return all;
+  const auto begin = std::ranges::lower_bound(all, part.first, {}, &heat::TokenLoad::token);
+  const auto end = std::ranges::upper_bound(all, part.last, {}, &heat::TokenLoad::token);
   return {begin, end};
 }
 
-std::uint64_t Board::load_in(const ring::TokenRange& range) const {
-  std::uint64_t load = 0;
-  auto at = std::ranges::lower_bound(ranges_, range.first, {},
-                                     [](const BoardRange& each) { return each.range.last; });
-  for (; at != ranges_.end() && at->range.first <= range.last; ++at) {
-    const ring::TokenRange inside = both(range, at->range);
-    if (inside == at->range) {
-      load += at->load;
-    } else if (at->token_begin < at->token_end) {
-      const auto tokens = tokens_in(inside);
-      if (tokens.empty()) continue;
-      const auto begin = static_cast<std::size_t>(tokens.data() - input_.picture.tokens.data());
-      load += loads_before_[begin + tokens.size()] - loads_before_[begin];
-    } else {
-      load += scaled(at->load, ring::width(inside), ring::width(at->range));
-    }
+std::uint64_t Board::load_in(const BoardRange& range, const ring::TokenRange& part) const {
+  if (part == range.range) return range.load;
+  if (range.token_begin == range.token_end) {
+    return scaled(range.load, ring::width(part), ring::width(range.range));
   }
-  return load;
+  const auto tokens = tokens_in(range, part);
+  if (tokens.empty()) return 0;
+  const auto begin = static_cast<std::size_t>(tokens.data() - input_.picture.tokens.data());
+  return loads_before_[begin + tokens.size()] - loads_before_[begin];
 }
 
 void Board::apply(const PlannedMove& move) {
   divide(move);
-  BoardNode& source = node(move.source);
-  BoardNode& destination = node(move.destination);
+  BoardNode& source = nodes_[at(move.source)];
+  BoardNode& destination = nodes_[at(move.destination)];
   source.load -= std::min(source.load, move.load);
   destination.load += move.load;
   destination.memory += move.bytes;
@@ -191,42 +230,31 @@ void Board::apply(const PlannedMove& move) {
   for (const ring::TokenRange& range : move.ranges) {
     source.width -= std::min(source.width, ring::width(range));
     destination.width += ring::width(range);
+    moving_.emplace(range.first, range.last);
   }
 }
 
-// Cuts the board's ranges where the move's begin and end; what lies inside changes its owner.
+// Cuts the source's ranges where the move's begin and end; what lies inside is nobody's to give
+// until it has arrived.
 void Board::divide(const PlannedMove& move) {
+  std::vector<BoardRange>& ranges = ranges_[at(move.source)];
   std::vector<BoardRange> next;
-  next.reserve(ranges_.size() + 2 * move.ranges.size());
-  auto piece = move.ranges.begin();
-  for (const BoardRange& range : ranges_) {
-    for (Token at = range.range.first;;) {
-      while (piece != move.ranges.end() && piece->last < at) ++piece;
-      ring::TokenRange part{at, range.range.last};
-      const bool inside = piece != move.ranges.end() && piece->contains(at);
-      if (inside) {
-        part.last = std::min(part.last, piece->last);
-      } else if (piece != move.ranges.end() && piece->first <= part.last) {
-        part.last = Token{piece->first.value() - 1};
-      }
+  next.reserve(ranges.size() + 2 * move.ranges.size());
+  for (const BoardRange& range : ranges) {
+    const ring::RangeSet rest = ring::outside(range.range, move.ranges);
+    for (const ring::TokenRange& part : rest) {
       next.push_back(part == range.range ? range : part_of(range, part));
-      if (inside) {
-        next.back().in_flight = true;
-        next.back().owner = move.destination;
-      }
-      if (part.last == range.range.last) break;
-      at = Token{part.last.value() + 1};
     }
   }
-  ranges_ = std::move(next);
+  ranges = std::move(next);
 }
 
 // Requires: `part` lies within the range.
 BoardRange Board::part_of(const BoardRange& range, const ring::TokenRange& part) const {
   BoardRange result = range;
   result.range = part;
-  result.load = load_in(part);
-  const auto tokens = tokens_in(part);
+  result.load = load_in(range, part);
+  const auto tokens = tokens_in(range, part);
   if (!tokens.empty()) {
     result.token_begin = static_cast<std::size_t>(tokens.data() - input_.picture.tokens.data());
   }

@@ -5,7 +5,9 @@
 // For the files of this folder. Threads: one owner.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +15,6 @@
 #include "balance/input.h"
 #include "balance/plan.h"
 #include "balance/window.h"
-#include "ring/scheme.h"
 #include "ring/token_range.h"
 
 namespace cleave::balance {
@@ -26,6 +27,7 @@ struct BoardNode {
   bool reachable = true;       // healthy, and facts are known
   std::string no_source = {};  // why it must not give; "" = it may
   std::string no_target = {};  // why it must not take
+  std::size_t members = 1;
   std::size_t racks = 1;       // failure domains of its members
   std::uint64_t capacity = 0;  // 0 only for a draining node
   std::uint64_t load = 0;      // 10 s mean
@@ -43,40 +45,41 @@ struct BoardNode {
   std::uint32_t level() const { return level_ppm(load, fair); }
 };
 
-// One entry of the view.
+// A range that a node owns and that no move holds: what it could give.
 struct BoardRange {
   ring::TokenRange range;
-  NodeId owner;                 // with moves in flight done
   std::uint64_t load = 0;       // 10 s mean
   std::size_t token_begin = 0;  // its tokens in the picture
   std::size_t token_end = 0;
-  bool in_flight = false;  // or planned: not to be touched
+  bool in_cut = false;     // else the base alone gives it to its owner
   bool fresh_cut = false;  // a piece was taken out beside it just now: not to be cut again yet
 };
 
 class Board {
  public:
-  // Requires: the picture is of the view.
+  // Requires: the picture is of the view, as balance/picture_check.h demands.
   explicit Board(const Input& input);
 
   const Input& input() const { return input_; }
   const Constants& constants() const { return input_.constants; }
-  std::vector<BoardNode>& nodes() { return nodes_; }
   const std::vector<BoardNode>& nodes() const { return nodes_; }
-  const std::vector<BoardRange>& ranges() const { return ranges_; }
-  BoardNode& node(NodeId id);
+  const BoardNode& node(NodeId id) const { return nodes_[at(id)]; }
+  const std::vector<BoardRange>& ranges_of(NodeId id) const { return ranges_[at(id)]; }
   std::uint64_t total_load() const { return total_load_; }
   std::uint64_t total_keys() const { return total_keys_; }
   std::uint32_t unhealthy() const;
 
-  // The owner by the base ring alone, of every token.
-  const std::vector<ring::Arc>& base() const { return base_; }
+  // Whether a move in flight or planned holds a token of the range. Cost: O(log pieces).
+  bool moving(const ring::TokenRange& range) const;
 
   Price price_of(const BoardNode& node) const;
-  std::uint64_t load_in(const ring::TokenRange& range) const;
-  std::span<const heat::TokenLoad> tokens_in(const ring::TokenRange& range) const;
 
-  // Carries out a planned move on the board.
+  // Of a part of one of the board's ranges.
+  std::uint64_t load_in(const BoardRange& range, const ring::TokenRange& part) const;
+  std::span<const heat::TokenLoad> tokens_in(const BoardRange& range,
+                                             const ring::TokenRange& part) const;
+
+  // Carries out a planned move on the board. Cost: O(ranges of the source).
   void apply(const PlannedMove& move);
 
   // Highest level of an active node.
@@ -89,12 +92,14 @@ class Board {
   void share_out();
   void divide(const PlannedMove& move);
   BoardRange part_of(const BoardRange& range, const ring::TokenRange& part) const;
+  std::size_t at(NodeId id) const;
 
   const Input& input_;
-  std::vector<BoardNode> nodes_;  // sorted by id
-  std::vector<BoardRange> ranges_;
-  std::vector<ring::Arc> base_;
-  std::vector<std::uint64_t> loads_before_;  // prefix sums of the picture's tokens
+  std::vector<BoardNode> nodes_;                 // sorted by id
+  std::vector<std::uint32_t> places_;            // by id, where ids are dense: in `nodes_`
+  std::vector<std::vector<BoardRange>> ranges_;  // of each node, in token order
+  std::map<Token, Token> moving_;                // first to last token of what moves hold
+  std::vector<std::uint64_t> loads_before_;      // prefix sums of the picture's tokens
   std::uint64_t total_load_ = 0;
   std::uint64_t total_keys_ = 0;
 };

@@ -2,22 +2,31 @@
 
 #include <algorithm>
 
-#include "base/wide.h"
+#include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
 
 UnixMillis later(UnixMillis time, milliseconds by) { return UnixMillis{time.value() + by.count()}; }
 
-bool touches(const ring::TokenRange& left, const ring::TokenRange& right) {
-  const bool before = left.last < right.first && right.first.value() - left.last.value() == 1;
-  const bool after = right.last < left.first && left.first.value() - right.last.value() == 1;
-  return before || after || left.overlaps(right);
+constexpr milliseconds kHour{3'600'000};
+
+// With the tokens beside it.
+ring::TokenRange widened(const ring::TokenRange& range) {
+  const std::uint64_t first = range.first.value();
+  const std::uint64_t last = range.last.value();
+  return {Token{first - (first > 0 ? 1U : 0U)}, Token{last + (range.last < ring::kLastToken)}};
 }
 
-bool share_tokens(const std::vector<ring::TokenRange>& left,
-                  const std::vector<ring::TokenRange>& right) {
-  return ring::overlap(ring::normalised(left), ring::normalised(right));
+// Tokens of the range that somebody else than the node owns.
+Wide of_others(const ring::RingView& view, NodeId node, const ring::TokenRange& range) {
+  Wide tokens = 0;
+  const auto entries = view.entries();
+  for (std::size_t at = view.find(range.first).value();
+       at < entries.size() && entries[at].range.first <= range.last; ++at) {
+    if (entries[at].node != node) tokens += ring::width(ring::common(entries[at].range, range));
+  }
+  return tokens;
 }
 
 }  // namespace
@@ -28,73 +37,126 @@ milliseconds backed_off(milliseconds first, std::uint64_t tries, milliseconds mo
   return std::min(time, most);
 }
 
-Calm::Calm(const Input& input) : input_(input), moves_(input.history) {
-  std::ranges::sort(moves_, [](const PastMove& left, const PastMove& right) {
-    if (left.ended != right.ended) return left.ended > right.ended;
-    if (left.source != right.source) return left.source < right.source;
-    if (left.destination != right.destination) return left.destination < right.destination;
-    return left.ranges < right.ranges;
-  });
-  std::vector<ring::TokenRange> dwelling;
-  for (const PastMove& move : moves_) {
-    if (!move.committed || move.ordered || !within(move, input.constants.dwell)) continue;
-    dwelling.insert(dwelling.end(), move.ranges.begin(), move.ranges.end());
-    dwelling_until_ = later(move.ended, input.constants.dwell);  // of the oldest: the first to end
+Calm::Calm(const Input& input) : input_(input) {
+  take_over(input);
+  for (const Past& each : moves_) by_source_[each.move->source].push_back(&each);
+  find_dwelling();
+  find_cut();
+  find_left();
+  for (const Past& each : moves_) {
+    if (each.move->committed && !each.move->ordered && within(each, kHour)) {
+      keys_last_hour_ += each.move->keys;
+    }
   }
-  dwelling_ = ring::normalised(std::move(dwelling));
 }
 
-bool Calm::within(const PastMove& move, milliseconds time) const {
-  return input_.now.value() - move.ended.value() < time.count();
+void Calm::take_over(const Input& input) {
+  for (const PastMove& each : input.history) {
+    const std::int64_t ahead = each.ended.value() - input.now.value();
+    if (ahead > input.constants.back_max.count()) continue;
+    moves_.push_back({&each, ring::normalised(each.ranges), std::min(each.ended, input.now)});
+  }
+  std::ranges::sort(moves_, [](const Past& left, const Past& right) {
+    if (left.ended != right.ended) return left.ended > right.ended;
+    if (left.move->source != right.move->source) return left.move->source < right.move->source;
+    if (left.move->destination != right.move->destination) {
+      return left.move->destination < right.move->destination;
+    }
+    if (left.ranges != right.ranges) return left.ranges < right.ranges;
+    return left.move->committed && !right.move->committed;
+  });
+}
+
+void Calm::find_dwelling() {
+  std::vector<ring::TokenRange> ranges;
+  for (const Past& each : moves_) {
+    if (!each.move->committed || each.move->ordered) continue;
+    if (!within(each, input_.constants.dwell)) continue;
+    ranges.insert(ranges.end(), each.ranges.begin(), each.ranges.end());
+    dwelling_until_ = later(each.ended, input_.constants.dwell);  // of the oldest: the first to end
+  }
+  dwelling_ = ring::normalised(std::move(ranges));
+}
+
+void Calm::find_cut() {
+  std::vector<ring::TokenRange> ranges;
+  const auto add = [&](const ring::TokenRange& range) { ranges.push_back(widened(range)); };
+  for (const Past& each : moves_) {
+    if (!each.move->committed || !within(each, input_.constants.recut_after)) continue;
+    std::ranges::for_each(each.ranges, add);
+  }
+  for (const ring::Move& move : input_.view->document().moves) {
+    std::ranges::for_each(move.ranges, add);
+  }
+  cut_ = ring::normalised(std::move(ranges));
+}
+
+void Calm::find_left() {
+  for (const auto& [source, moves] : by_source_) {
+    std::vector<ring::TokenRange> ranges;
+    for (auto move = moves.begin(); move != moves.end(); ++move) {
+      if (!(*move)->move->committed) continue;
+      // How often the same tokens have left this node: each time they stay away for longer.
+      const auto left_too = [&](const Past* each) {
+        return each->move->committed && ring::overlap(each->ranges, (*move)->ranges);
+      };
+      const auto times = static_cast<std::uint64_t>(std::count_if(move, moves.end(), left_too));
+      const milliseconds away =
+          backed_off(input_.constants.back_after, times, input_.constants.back_max);
+      if (!within(**move, away)) continue;
+      ranges.insert(ranges.end(), (*move)->ranges.begin(), (*move)->ranges.end());
+    }
+    if (!ranges.empty()) left_.emplace(source, ring::normalised(std::move(ranges)));
+  }
+}
+
+bool Calm::within(const Past& past, milliseconds time) const {
+  return input_.now.value() - past.ended.value() < time.count();
+}
+
+std::span<const Calm::Past* const> Calm::moves_of(NodeId source) const {
+  const auto found = by_source_.find(source);
+  return found == by_source_.end() ? std::span<const Past* const>{} : found->second;
 }
 
 bool Calm::cut_just_now(const ring::TokenRange& range) const {
-  const auto beside = [&](const ring::TokenRange& each) { return touches(each, range); };
-  for (const PastMove& move : moves_) {
-    if (!within(move, input_.constants.recut_after)) continue;
-    if (move.committed && std::ranges::any_of(move.ranges, beside)) return true;
-  }
-  for (const ring::Move& move : input_.view->document().moves) {
-    if (std::ranges::any_of(move.ranges, beside)) return true;
-  }
-  return false;
+  const auto found = std::ranges::lower_bound(cut_, range.first, {}, &ring::TokenRange::last);
+  return found != cut_.end() && found->first <= range.last;
 }
 
-ring::RangeSet Calm::left(NodeId node) const {
-  std::vector<ring::TokenRange> ranges;
-  for (const PastMove& move : moves_) {
-    if (!move.committed || move.source != node) continue;
-    // How often the same tokens have left this node: each time they stay away for longer.
-    const auto left_too = [&](const PastMove& each) {
-      return each.committed && each.source == node && each.ended <= move.ended &&
-             share_tokens(each.ranges, move.ranges);
-    };
-    const auto times = static_cast<std::uint64_t>(std::ranges::count_if(moves_, left_too));
-    const milliseconds away =
-        backed_off(input_.constants.back_after, times, input_.constants.back_max);
-    if (within(move, away)) ranges.insert(ranges.end(), move.ranges.begin(), move.ranges.end());
-  }
-  return ring::normalised(std::move(ranges));
+const ring::RangeSet& Calm::left(NodeId node) const {
+  const auto found = left_.find(node);
+  return found == left_.end() ? nothing_ : found->second;
 }
 
-ring::RangeSet Calm::given(NodeId node) const {
+std::uint32_t Calm::flaps(NodeId node, const ring::RangeSet& ranges) const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(moves_of(node), [&](const Past* each) {
+    return each->move->committed && ring::overlap(each->ranges, ranges);
+  }));
+}
+
+Wide Calm::given(NodeId node) const {
   std::vector<ring::TokenRange> ranges;
-  for (const PastMove& move : moves_) {
-    if (!move.committed || move.ordered || move.source != node) continue;
-    ranges.insert(ranges.end(), move.ranges.begin(), move.ranges.end());
+  for (const Past* each : moves_of(node)) {
+    if (!each->move->committed || each->move->ordered) continue;
+    ranges.insert(ranges.end(), each->ranges.begin(), each->ranges.end());
   }
-  if (ranges.empty()) return {};  // as for most nodes; what they own is long to list
-  return ring::difference(ring::normalised(std::move(ranges)), input_.view->owned_by(node));
+  Wide tokens = 0;
+  for (const ring::TokenRange& each : ring::normalised(std::move(ranges))) {
+    tokens += of_others(*input_.view, node, each);
+  }
+  return tokens;
 }
 
 UnixMillis Calm::rests_until(NodeId source) const {
   std::uint64_t helpless = 0;
   UnixMillis last{};
-  for (const PastMove& move : moves_) {
-    if (!move.committed || move.source != source || !move.real_gain) continue;
+  for (const Past* each : moves_of(source)) {
+    const PastMove& move = *each->move;
+    if (!move.committed || !move.real_gain) continue;
     const Wide needed = Wide{move.predicted_gain} * input_.constants.helped_ppm;
     if (Wide{*move.real_gain} * 1'000'000 >= needed) break;
-    if (helpless++ == 0) last = move.ended;
+    if (helpless++ == 0) last = each->ended;
   }
   if (helpless == 0) return {};
   const UnixMillis until = later(
@@ -105,10 +167,10 @@ UnixMillis Calm::rests_until(NodeId source) const {
 UnixMillis Calm::pair_rests_until(NodeId source, NodeId destination) const {
   std::uint64_t failed = 0;
   UnixMillis last{};
-  for (const PastMove& move : moves_) {
-    if (move.source != source || move.destination != destination) continue;
-    if (move.committed) break;
-    if (failed++ == 0) last = move.ended;
+  for (const Past* each : moves_of(source)) {
+    if (each->move->destination != destination) continue;
+    if (each->move->committed) break;
+    if (failed++ == 0) last = each->ended;
   }
   if (failed == 0) return {};
   const UnixMillis until =
@@ -116,18 +178,28 @@ UnixMillis Calm::pair_rests_until(NodeId source, NodeId destination) const {
   return until > input_.now ? until : UnixMillis{};
 }
 
-std::uint64_t Calm::keys_last_hour() const {
-  std::uint64_t keys = 0;
-  for (const PastMove& move : moves_) {
-    if (move.committed && !move.ordered && within(move, milliseconds{3'600'000})) keys += move.keys;
-  }
-  return keys;
+std::uint64_t Calm::hour_of(std::uint64_t keys_total, std::uint32_t hour_ppm) const {
+  const auto share = static_cast<std::uint64_t>(Wide{keys_total} * hour_ppm / 1'000'000);
+  return std::max(share, input_.constants.plan_keys_min);
 }
 
 std::uint64_t Calm::keys_left(std::uint64_t keys_total, std::uint32_t hour_ppm) const {
-  const auto share = static_cast<std::uint64_t>(Wide{keys_total} * hour_ppm / 1'000'000);
-  const std::uint64_t hour = std::max(share, input_.constants.plan_keys_min);
-  return hour - std::min(hour, keys_last_hour());
+  const std::uint64_t hour = hour_of(keys_total, hour_ppm);
+  return hour - std::min(hour, keys_last_hour_);
+}
+
+UnixMillis Calm::keys_left_at(std::uint64_t keys_wanted, std::uint64_t keys_total,
+                              std::uint32_t hour_ppm) const {
+  const std::uint64_t hour = hour_of(keys_total, hour_ppm);
+  const std::uint64_t most = hour - std::min(hour, keys_wanted);  // that the hour may hold
+  std::uint64_t keys = keys_last_hour_;
+  if (keys <= most) return {};
+  for (auto each = moves_.rbegin(); each != moves_.rend(); ++each) {
+    if (!each->move->committed || each->move->ordered || !within(*each, kHour)) continue;
+    keys -= each->move->keys;
+    if (keys <= most) return later(each->ended, kHour);
+  }
+  return {};
 }
 
 }  // namespace cleave::balance

@@ -4,18 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "balance/input.h"
 #include "base/clock.h"
+#include "base/wide.h"
 #include "ring/token_range.h"
 
 namespace cleave::balance {
 
-// 0 = no wait.
+// Times: 0 = no wait. A move that ended later than now (a clock was put back) counts as ended now;
+// one that ended in another age (constants.back_max after now) as never made.
 class Calm {
  public:
+  // Cost: O(moves x log), and for each node O(its moves squared).
   explicit Calm(const Input& input);
+  Calm(const Calm&) = delete;
+  Calm& operator=(const Calm&) = delete;
 
   // Until when the ranges that were moved to the node just now stay there.
   const ring::RangeSet& dwelling() const { return dwelling_; }
@@ -25,11 +32,14 @@ class Calm {
   bool cut_just_now(const ring::TokenRange& range) const;
 
   // Ranges that left the node not long enough ago to go back. The time doubles with each return.
-  ring::RangeSet left(NodeId node) const;
+  const ring::RangeSet& left(NodeId node) const;
 
-  // Ranges that load moved away from the node, as far as the history goes back: it does not own
+  // How often tokens of the ranges have left the node, as far as the history goes back.
+  std::uint32_t flaps(NodeId node, const ring::RangeSet& ranges) const;
+
+  // How many tokens load moved away from the node, as far as the history goes back: it does not own
   // them, but nobody has taken its share of the ring.
-  ring::RangeSet given(NodeId node) const;
+  Wide given(NodeId node) const;
 
   // Until when the source rests, because its last moves did not bring what they promised.
   UnixMillis rests_until(NodeId source) const;
@@ -38,18 +48,40 @@ class Calm {
   UnixMillis pair_rests_until(NodeId source, NodeId destination) const;
 
   // Moved within the last hour by the balancer's own will.
-  std::uint64_t keys_last_hour() const;
+  std::uint64_t keys_last_hour() const { return keys_last_hour_; }
 
   // What is left of an hour's budget of so much of all keys.
   std::uint64_t keys_left(std::uint64_t keys_total, std::uint32_t hour_ppm) const;
 
+  // When, if nothing else moves, so many keys of that budget are left; 0 = they are now, or never.
+  UnixMillis keys_left_at(std::uint64_t keys_wanted, std::uint64_t keys_total,
+                          std::uint32_t hour_ppm) const;
+
  private:
-  bool within(const PastMove& move, milliseconds time) const;
+  // A move that is over, with its ranges in canonical form.
+  struct Past {
+    const PastMove* move;
+    ring::RangeSet ranges;
+    UnixMillis ended;
+  };
+
+  void take_over(const Input& input);
+  void find_dwelling();
+  void find_cut();
+  void find_left();
+  std::uint64_t hour_of(std::uint64_t keys_total, std::uint32_t hour_ppm) const;
+  bool within(const Past& past, milliseconds time) const;
+  std::span<const Past* const> moves_of(NodeId source) const;
 
   const Input& input_;
-  std::vector<PastMove> moves_;  // newest first
+  std::vector<Past> moves_;                               // newest first
+  std::map<NodeId, std::vector<const Past*>> by_source_;  // likewise
+  std::map<NodeId, ring::RangeSet> left_;
+  ring::RangeSet nothing_;
   ring::RangeSet dwelling_;
   UnixMillis dwelling_until_;
+  ring::RangeSet cut_;  // with one token more on either side
+  std::uint64_t keys_last_hour_ = 0;
 };
 
 // The time after `tries` tries: `first`, doubled with each one after the first, at most `most`.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "balance/test_world.h"
+#include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
@@ -82,8 +83,8 @@ TEST_F(CalmTest, KnowsWhatLoadMovedAway) {
   const ring::Entry entry = input_.view->entries()[0];
   PastMove move = past(5 * 60 * kMinute, entry.node.value() % 3 + 1, entry.node.value());
   move.ranges = {entry.range};
-  EXPECT_EQ(calm({move}).given(move.source), ring::RangeSet{entry.range});
-  EXPECT_TRUE(calm({move}).given(entry.node).empty());
+  EXPECT_TRUE(calm({move}).given(move.source) == ring::width(entry.range));
+  EXPECT_TRUE(calm({move}).given(entry.node) == 0);
 }
 
 TEST_F(CalmTest, ASourceRestsWhenMovesDoNotHelpAndLongerEachTime) {
@@ -126,6 +127,26 @@ TEST_F(CalmTest, CountsTheKeysOfAnHourThatNobodyOrdered) {
   EXPECT_EQ(seen.keys_last_hour(), 200U);
   EXPECT_EQ(seen.keys_left(10'000, 100'000), 800U);
   EXPECT_EQ(seen.keys_left(1'000, 100'000), 0U);
+}
+
+TEST_F(CalmTest, KnowsWhenEnoughOfTheHourIsOver) {
+  const Calm seen = calm({past(10 * kMinute), past(59 * kMinute), past(50 * kMinute)});
+  EXPECT_EQ(seen.keys_left_at(700, 10'000, 100'000), UnixMillis{});  // 300 of 1,000 are used
+  EXPECT_EQ(seen.keys_left_at(800, 10'000, 100'000), UnixMillis{kNow + kMinute});
+  EXPECT_EQ(seen.keys_left_at(900, 10'000, 100'000), UnixMillis{kNow + 10 * kMinute});
+  EXPECT_EQ(seen.keys_left_at(1'000, 10'000, 100'000), UnixMillis{kNow + 50 * kMinute});
+}
+
+TEST_F(CalmTest, AMoveOfTheFutureEndedJustNowAndOneOfAnotherAgeNever) {
+  EXPECT_EQ(calm({past(-60 * kMinute)}).dwelling_until(), UnixMillis{kNow + 10 * kMinute});
+  EXPECT_TRUE(calm({past(-48 * 60 * kMinute)}).dwelling().empty());
+}
+
+TEST_F(CalmTest, CountsHowOftenTokensLeftANode) {
+  const Calm seen = calm({past(kMinute), past(kMinute, 2, 1), past(90 * kMinute)});
+  EXPECT_EQ(seen.flaps(NodeId{1}, {kPiece}), 2U);
+  EXPECT_EQ(seen.flaps(NodeId{2}, {kPiece}), 1U);
+  EXPECT_EQ(seen.flaps(NodeId{1}, {{Token{5'000}, Token{5'001}}}), 0U);
 }
 
 TEST(BackedOff, DoublesUpToItsMost) {

@@ -74,6 +74,8 @@ struct Constants {
   std::uint32_t unhealthy_ppm = 250'000;  // more unhealthy nodes: something else is wrong
   std::uint32_t silent_ppm = 100'000;     // more of the load only remembered: wait
   std::uint32_t near_ppm = 30'000;        // destinations so close in level: chosen by lot
+  std::size_t targets_max = 16;  // destinations tried for one source: what none of the emptiest can
+                                 // take, fuller ones cannot either, and a plan must end
 
   // ---- merging ------------------------------------------------------------------------------
   std::uint32_t cut_ppm = 50'000;           // of a node's fair load: what is worth a cut

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "balance/pieces.h"
+#include "balance/targets.h"
 #include "balance/text.h"
 #include "base/rng.h"
 #include "ring/width.h"
@@ -37,6 +38,7 @@ class HeatPlanner {
         task_(task),
         plan_(plan),
         constants_(board.constants()),
+        targets_(board, calm),
         rng_(board.input().seed),
         cuts_left_(task.cuts_left) {}
 
@@ -50,24 +52,23 @@ class HeatPlanner {
     bool lacked_keys = false;
     bool lacked_cuts = false;
     bool dwells = false;  // some of it must stay where it is for now
-    bool pair_rests = false;
     bool no_memory = false;
-    std::string blocked = {};  // the reason of a target that may take nothing
+    Candidates targets = {};
   };
 
   std::vector<NodeId> hot_nodes() const;
   void help(NodeId id);
   bool try_targets(const BoardNode& source, Tries& tries);
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
-  std::vector<NodeId> targets(const BoardNode& source, Tries& tries);
-  std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target,
-                                     Tries& tries);
+  std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target, Tries& tries,
+                                     std::string& no);
   std::vector<Stretch> stretches(const BoardNode& source, const BoardNode& target,
                                  Tries& tries) const;
   Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
                      const BoardNode& target) const;
   bool worth_it(const BoardNode& source, const Pieces& pieces) const;
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
+  bool out_of_reach(const Candidates& targets) const;
   void explain(const BoardNode& source, const Tries& tries);
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
   std::uint64_t keys_a_plan() const;
@@ -93,6 +94,7 @@ class HeatPlanner {
   const HeatTask& task_;
   Plan& plan_;
   const Constants& constants_;
+  Targets targets_;
   Rng rng_;
   std::uint32_t cuts_left_;
   std::uint64_t keys_used_ = 0;
@@ -136,12 +138,23 @@ void HeatPlanner::help(NodeId id) {
 }
 
 bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
-  for (const NodeId target : targets(source, tries)) {
-    if (auto move = attempt(source, board_.node(target), tries)) {
+  tries.lacked_keys = keys_left(source) == 0;
+  tries.lacked_cuts = cuts_left_ < 2;
+  if (tries.lacked_keys || tries.lacked_cuts) return false;
+  tries.targets = targets_.of(source, rng_);
+  for (const NodeId id : tries.targets.nodes) {
+    std::string no;
+    if (auto move = attempt(source, board_.node(id), tries, no)) {
+      move->alternatives = std::move(tries.targets.rejected);
       board_.apply(*move);
+      targets_.update(source.id);
+      targets_.update(id);
       keys_used_ += move->keys;
       plan_.moves.push_back(std::move(*move));
       return true;
+    }
+    if (tries.targets.rejected.size() < kAlternativesMax) {
+      tries.targets.rejected.push_back({id, std::move(no)});
     }
   }
   return false;
@@ -167,43 +180,8 @@ std::string HeatPlanner::refusal(const BoardNode& source, Verdict& verdict) cons
   return "";
 }
 
-// Nodes with room, lowest level first; those close to the lowest in random order, so that several
-// planners or a wrong estimate do not all pick the same one.
-std::vector<NodeId> HeatPlanner::targets(const BoardNode& source, Tries& tries) {
-  std::vector<std::pair<std::uint32_t, NodeId>> open;
-  for (const BoardNode& each : board_.nodes()) {
-    if (each.id == source.id) continue;
-    std::string no = each.no_target;
-    if (no.empty() && each.moves_in >= constants_.moves_in_max) no = "it is taking another move";
-    if (no.empty() && each.racks < source.racks) {
-      no = "it has fewer racks, and the piece would lose a failure domain";
-    }
-    if (no.empty() && each.level() >= source.level()) continue;
-    if (no.empty() && calm_.pair_rests_until(source.id, each.id) != UnixMillis{}) {
-      tries.pair_rests = true;
-      continue;
-    }
-    if (no.empty()) {
-      open.emplace_back(each.level(), each.id);
-    } else {
-      tries.blocked = "'" + each.name + "': " + no;
-    }
-  }
-  std::ranges::sort(open);
-  const auto near =
-      std::ranges::upper_bound(open, open.empty() ? 0U : open.front().first + constants_.near_ppm,
-                               {}, [](const auto& each) { return each.first; });
-  for (auto last = near - open.begin(); last > 1; --last) {
-    const auto other = static_cast<std::ptrdiff_t>(rng_.below(static_cast<std::uint64_t>(last)));
-    std::swap(open[static_cast<std::size_t>(last - 1)], open[static_cast<std::size_t>(other)]);
-  }
-  std::vector<NodeId> ids;
-  for (const auto& [level, id] : open) ids.push_back(id);
-  return ids;
-}
-
 std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const BoardNode& target,
-                                                Tries& tries) {
+                                                Tries& tries, std::string& no) {
   const std::vector<Stretch> from = stretches(source, target, tries);
   const std::uint64_t room = above(ppm_of(target.fair, constants_.fill_ppm), target.load);
   const Appetite appetite{
@@ -226,11 +204,15 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
     pieces.windows.pop_back();
   }
   if (!worth_it(source, pieces)) pieces = heavy_token(from, source, target);
-  if (!worth_it(source, pieces)) return std::nullopt;
+  if (!worth_it(source, pieces)) {
+    no = room == 0 ? "it has no room" : "no piece that it has room for would help enough";
+    return std::nullopt;
+  }
   PlannedMove move = move_of(source, target, pieces);
   const std::uint64_t needed = ppm_of(move.bytes, constants_.memory_ppm);
   if (target.memory_max > 0 && target.memory + needed > target.memory_max) {
     tries.no_memory = true;
+    no = "it lacks memory for " + bytes_text(move.bytes);
     return std::nullopt;
   }
   for (const Window& each : pieces.windows) cuts_left_ -= std::min(cuts_left_, cuts_of(each));
@@ -241,20 +223,23 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
 // just now, and those that left the target not long ago.
 std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const BoardNode& target,
                                             Tries& tries) const {
-  std::vector<ring::TokenRange> barred = calm_.left(target.id);
-  barred.insert(barred.end(), calm_.dwelling().begin(), calm_.dwelling().end());
-  const ring::RangeSet stays = ring::normalised(std::move(barred));
+  const ring::RangeSet& away = calm_.left(target.id);
   std::vector<Stretch> result;
-  for (const BoardRange& each : board_.ranges()) {
-    if (each.owner != source.id || each.in_flight) continue;
-    const ring::RangeSet free = ring::difference({each.range}, stays);
-    if (free.size() != 1 || free.front() != each.range) tries.dwells = true;
-    for (const ring::TokenRange& range : free) {
-      result.push_back({.range = range,
-                        .load = board_.load_in(range),
-                        .tokens = board_.tokens_in(range),
-                        .fresh_cut = each.fresh_cut || calm_.cut_just_now(each.range)});
+  const auto add = [&](const BoardRange& from, const ring::TokenRange& range) {
+    result.push_back({.range = range,
+                      .load = board_.load_in(from, range),
+                      .tokens = board_.tokens_in(from, range),
+                      .fresh_cut = from.fresh_cut || calm_.cut_just_now(from.range)});
+  };
+  for (const BoardRange& each : board_.ranges_of(source.id)) {
+    bool whole = false;
+    for (const ring::TokenRange& free : ring::outside(each.range, calm_.dwelling())) {
+      for (const ring::TokenRange& range : ring::outside(free, away)) {
+        add(each, range);
+        whole = whole || range == each.range;
+      }
     }
+    tries.dwells = tries.dwells || !whole;
   }
   return result;
 }
@@ -342,6 +327,13 @@ std::optional<HeavyToken> HeatPlanner::heaviest_on(NodeId node) const {
   return found == plan_.heavy.end() ? std::nullopt : std::optional(*found);
 }
 
+// The node with most room is one that may take nothing.
+bool HeatPlanner::out_of_reach(const Candidates& targets) const {
+  if (targets.rejected.empty()) return false;
+  const std::uint32_t level = board_.node(targets.rejected.front().node).level();
+  return targets.nodes.empty() || level < board_.node(targets.nodes.front()).level();
+}
+
 // The likeliest reason why none of the targets could help.
 void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
   Verdict verdict{.node = source.id};
@@ -366,20 +358,24 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
   } else if (tries.no_memory) {
     verdict.why = Why::kNoTarget;
     verdict.text = who + ", but the nodes with room for its load lack memory for its keys";
-  } else if (tries.pair_rests) {
+  } else if (tries.targets.pair_rests_until != UnixMillis{}) {
     verdict.why = Why::kRests;
+    verdict.until = tries.targets.pair_rests_until;
     verdict.text = who + ", but the last moves to nodes with room were aborted; tried again soon";
   } else if (tries.dwells) {
     verdict.why = Why::kDwell;
     verdict.until = calm_.dwelling_until();
     verdict.text = who + ", but what could be given was put there only just now";
-  } else if (!tries.blocked.empty()) {
+  } else if (out_of_reach(tries.targets)) {
+    const Alternative& first = tries.targets.rejected.front();
     verdict.why = Why::kNoTarget;
-    verdict.text = who + ", but nobody with room may take anything, such as " + tries.blocked;
+    verdict.text = who + ", but nobody with room may take anything, such as '" +
+                   board_.node(first.node).name + "': " + first.why;
   } else {
     verdict.text = who + ", but no piece of it would help enough to be worth a move";
   }
-  plan_.verdicts.push_back(verdict);
+  verdict.alternatives = tries.targets.rejected;
+  plan_.verdicts.push_back(std::move(verdict));
 }
 
 }  // namespace

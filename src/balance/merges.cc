@@ -22,7 +22,9 @@ class Merger {
   std::vector<ring::TokenRange> run() {
     const bool flatten = input_.orders.flatten;
     if (!flatten && input_.picture.observed < input_.constants.merge_observed) return {};
-    for (std::size_t at = 0; at < entries_.size(); ++at) {
+    // Entries without a cut are most of them, and none of this function's business.
+    for (const ring::Cut& cut : input_.view->document().cuts) {
+      const std::size_t at = input_.view->find(cut.range.first).value();
       if (!mergeable(at)) continue;
       if (agrees(at)) {
         consider(at, at, flatten);
@@ -44,27 +46,15 @@ class Merger {
   bool mergeable(std::size_t at) const {
     const ring::Cut* cut = cut_at(at);
     if (cut == nullptr || entries_[at].move != ring::kNone) return false;
-    if (cut->range != entries_[at].range || touched(at)) return false;
+    if (cut->range != entries_[at].range || board_.moving(cut->range)) return false;
     if (input_.orders.flatten) return cut->pinned_until <= input_.now;
     return free_to_go(*cut, input_.now, input_.constants.merge_after);
   }
 
-  bool touched(std::size_t at) const {
-    for (const BoardRange& each : board_.ranges()) {
-      if (each.in_flight && each.range.overlaps(entries_[at].range)) return true;
-    }
-    return false;
-  }
-
   // The base gives it to its owner anyway: the cut can simply go.
   bool agrees(std::size_t at) const {
-    const ring::TokenRange& range = entries_[at].range;
-    auto arc = std::ranges::lower_bound(board_.base(), range.first, {},
-                                        [](const ring::Arc& each) { return each.range.last; });
-    for (; arc != board_.base().end() && arc->range.first <= range.last; ++arc) {
-      if (arc->node != entries_[at].node) return false;
-    }
-    return true;
+    const std::vector<ring::Arc> base = input_.view->base_in(entries_[at].range);
+    return base.size() == 1 && base.front().node == entries_[at].node;
   }
 
   std::uint64_t peak(std::size_t at) const { return input_.picture.ranges[at].load.peak; }
@@ -86,12 +76,8 @@ class Merger {
 
   // Below it, load must double before the same cut could be worth making again.
   std::uint64_t most(NodeId owner) const {
-    for (const BoardNode& each : board_.nodes()) {
-      if (each.id != owner) continue;
-      const Wide cut = Wide{each.fair} * input_.constants.cut_ppm / 1'000'000;
-      return static_cast<std::uint64_t>(cut * input_.constants.merge_ppm / 1'000'000);
-    }
-    return 0;
+    const Wide cut = Wide{board_.node(owner).fair} * input_.constants.cut_ppm / 1'000'000;
+    return static_cast<std::uint64_t>(cut * input_.constants.merge_ppm / 1'000'000);
   }
 
   std::vector<ring::TokenRange> chosen() {

@@ -9,15 +9,13 @@ namespace cleave::balance {
 
 std::vector<Part> parts_of(const Board& board, NodeId source) {
   std::vector<Part> parts;
-  for (const BoardRange& each : board.ranges()) {
-    if (each.owner != source || each.in_flight) continue;
-    auto arc =
-        std::ranges::lower_bound(board.base(), each.range.first, {},
-                                 [](const ring::Arc& of_base) { return of_base.range.last; });
-    for (; arc != board.base().end() && arc->range.first <= each.range.last; ++arc) {
-      const ring::TokenRange range{std::max(arc->range.first, each.range.first),
-                                   std::min(arc->range.last, each.range.last)};
-      parts.push_back({range, arc->node, board.load_in(range)});
+  for (const BoardRange& each : board.ranges_of(source)) {
+    if (!each.in_cut) {
+      parts.push_back({each.range, source, each.load, &each});
+      continue;
+    }
+    for (const ring::Arc& arc : board.input().view->base_in(each.range)) {
+      parts.push_back({arc.range, arc.node, board.load_in(each, arc.range), &each});
     }
   }
   return parts;

@@ -16,6 +16,7 @@ struct Part {
   ring::TokenRange range;
   NodeId base_owner;
   std::uint64_t load = 0;
+  const BoardRange* of = nullptr;  // the board's range that it lies in; until the next move
 };
 
 // What the source owns and nothing touches yet, in token order.

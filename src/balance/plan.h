@@ -1,6 +1,7 @@
 // What the planner answers: moves, merges, and for everything hot that it does not help, why not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,16 @@ constexpr bool ordered(Cause cause) {
   return cause == Cause::kDrain || cause == Cause::kJoin || cause == Cause::kFlatten;
 }
 
+// A node that a decision passed over, and why.
+struct Alternative {
+  NodeId node = {};
+  std::string why = {};  // for people: "it lacks memory"
+
+  friend bool operator==(const Alternative&, const Alternative&) = default;
+};
+
+inline constexpr std::size_t kAlternativesMax = 4;  // of one decision
+
 // All ranges belong to the source; together they are one move with one scan.
 struct PlannedMove {
   ring::RangeSet ranges = {};
@@ -45,6 +56,7 @@ struct PlannedMove {
   std::uint64_t source_after = 0;
   std::uint64_t destination_before = 0;
   std::uint64_t destination_after = 0;
+  std::vector<Alternative> alternatives = {};  // destinations passed over, at most kAlternativesMax
 
   friend bool operator==(const PlannedMove&, const PlannedMove&) = default;
 };
@@ -70,10 +82,11 @@ enum class Why : std::uint8_t {
 struct Verdict {
   Why why = Why::kTooSmall;
   NodeId node = {};
-  std::optional<Token> token = {};  // kUnsplittable: which
-  std::string key = {};             // and its name where it is known
-  std::string text = {};            // for people, with the numbers
-  UnixMillis until = {};            // when it may change; 0 = with the load
+  std::optional<Token> token = {};             // kUnsplittable: which
+  std::string key = {};                        // and its name where it is known
+  std::string text = {};                       // for people, with the numbers
+  UnixMillis until = {};                       // when it may change; 0 = with the load
+  std::vector<Alternative> alternatives = {};  // destinations passed over, at most kAlternativesMax
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

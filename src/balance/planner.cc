@@ -32,8 +32,8 @@ std::vector<Level> levels_of(const Board& board) {
     if (each.draining) continue;
     Level level{.node = each.id, .capacity = each.capacity};
     const auto& nodes = board.input().picture.nodes;
-    const auto seen = std::ranges::find(nodes, each.id, &heat::NodeLoad::node);
-    if (seen != nodes.end()) level.load = seen->load;
+    const auto seen = std::ranges::lower_bound(nodes, each.id, {}, &heat::NodeLoad::node);
+    if (seen != nodes.end() && seen->node == each.id) level.load = seen->load;
     level.fair = {.tick = scaled(total.tick, each.capacity, capacity),
                   .mean = scaled(total.mean, each.capacity, capacity),
                   .slow = scaled(total.slow, each.capacity, capacity),
@@ -55,19 +55,23 @@ std::uint32_t bound_of(const Board& board) {
   return bound_ppm(tokens, board.total_load(), capacities);
 }
 
+// With moves in flight done.
+NodeId owner_of(const Board& board, Token token) {
+  const ring::RingView& view = *board.input().view;
+  const ring::Entry& entry = view.entry(view.find(token));
+  return entry.move == ring::kNone ? entry.node : view.document().moves[entry.move].destination;
+}
+
 std::vector<HeavyToken> heavy_of(const Board& board) {
   std::vector<HeavyToken> heavy;
   const heat::Picture& picture = board.input().picture;
-  for (const BoardRange& range : board.ranges()) {
-    const auto& nodes = board.nodes();
-    const auto owner = std::ranges::lower_bound(nodes, range.owner, {}, &BoardNode::id);
-    for (std::size_t at = range.token_begin; at < range.token_end; ++at) {
-      const heat::TokenLoad& each = picture.tokens[at];
-      if (each.samples < board.constants().piece_samples_min || owner->fair == 0) continue;
-      const std::uint32_t ppm = level_ppm(each.load, owner->fair);
-      if (ppm < board.constants().heavy_ppm) continue;
-      heavy.push_back({.token = each.token, .node = owner->id, .load = each.load, .ppm = ppm});
-    }
+  for (const heat::TokenLoad& each : picture.tokens) {
+    if (each.samples < board.constants().piece_samples_min) continue;
+    const BoardNode& owner = board.node(owner_of(board, each.token));
+    if (owner.fair == 0) continue;
+    const std::uint32_t ppm = level_ppm(each.load, owner.fair);
+    if (ppm < board.constants().heavy_ppm) continue;
+    heavy.push_back({.token = each.token, .node = owner.id, .load = each.load, .ppm = ppm});
   }
   std::ranges::sort(heavy, [](const HeavyToken& left, const HeavyToken& right) {
     return left.load != right.load ? left.load > right.load : left.token < right.token;
@@ -81,14 +85,15 @@ std::vector<HeavyToken> heavy_of(const Board& board) {
 // below and goes on until nearly there, and pauses while the node has its share of the load.
 void update_filling(const Board& board, const Calm& calm, const Trigger& before, Trigger& next) {
   for (NodeTrigger& each : next.nodes) {
-    const auto known = std::ranges::find(before.nodes, each.node, &NodeTrigger::node);
-    const bool was = known != before.nodes.end() && known->filling;
-    const auto node = std::ranges::find(board.nodes(), each.node, &BoardNode::id);
+    const NodeTrigger* known = find_node(before, each.node);
+    const bool was = known != nullptr && known->filling;
+    const BoardNode& node = board.node(each.node);
     const std::uint32_t until =
         was ? board.constants().join_until_ppm : board.constants().join_below_ppm;
-    Wide width = node->width;
-    for (const ring::TokenRange& range : calm.given(each.node)) width += ring::width(range);
-    each.filling = width < node->fair_width / kMillion * until;
+    const Wide enough = node.fair_width / kMillion * until;
+    Wide width = node.width;
+    if (width < enough) width += calm.given(each.node);
+    each.filling = width < enough;
   }
 }
 
@@ -116,11 +121,11 @@ std::string trust(const Board& board, Why& why) {
 void explain_waiting(const Board& board, const std::vector<Level>& levels, Plan& plan) {
   const Constants& constants = board.constants();
   for (const Level& level : levels) {
-    const auto state = std::ranges::find(plan.trigger.nodes, level.node, &NodeTrigger::node);
-    const auto node = std::ranges::find(board.nodes(), level.node, &BoardNode::id);
-    const std::string who = "node '" + node->name + "' is at " +
-                            times(level_ppm(level.load.mean, level.fair.mean)) + ", hot in ";
+    const NodeTrigger* state = find_node(plan.trigger, level.node);
+    const std::string& name = board.node(level.node).name;
     if (state->hot_ticks != 0) {
+      const std::string who = "node '" + name + "' is at " +
+                              times(level_ppm(level.load.mean, level.fair.mean)) + ", hot in ";
       plan.verdicts.push_back({.why = Why::kNotLongEnough,
                                .node = level.node,
                                .text = who + std::to_string(std::popcount(state->hot_ticks)) +
@@ -130,7 +135,7 @@ void explain_waiting(const Board& board, const std::vector<Level>& levels, Plan&
       const std::int64_t since = state->warm_since.value();
       plan.verdicts.push_back({.why = Why::kNotLongEnough,
                                .node = level.node,
-                               .text = "node '" + node->name + "' is a little high at " +
+                               .text = "node '" + name + "' is a little high at " +
                                        times(level_ppm(level.load.slow, level.fair.slow)) +
                                        "; acts when it lasts",
                                .until = UnixMillis{since + constants.slow_after.count()}});

@@ -1,6 +1,7 @@
 #include "balance/staged_moves.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "balance/parts.h"
@@ -23,26 +24,28 @@ std::vector<Part> within_room(const std::vector<Part>& parts, std::uint64_t room
 // Whom a draining node gives to next, and what: to the node that the base names where that has
 // room, because this takes a cut away; else to whoever has most room; else, because a drain must
 // end, the coldest part to whoever is least loaded.
-std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, std::vector<Part> parts) {
+std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board,
+                                                   const std::vector<Part>& parts) {
   const Constants& constants = board.constants();
-  std::pair<NodeId, std::vector<Part>> best;
-  std::pair<NodeId, std::vector<Part>> second;
+  std::map<NodeId, std::vector<Part>> homes;
+  for (const Part& part : parts) homes[part.base_owner].push_back(part);
+  std::pair<NodeId, std::vector<Part>> home;
   const BoardNode* coolest = nullptr;
+  const BoardNode* roomiest = nullptr;
   for (const BoardNode& each : board.nodes()) {
     if (!free_target(each, constants)) continue;
     if (coolest == nullptr || each.level() < coolest->level()) coolest = &each;
     const std::uint64_t room = room_of(each, constants);
-    std::vector<Part> own;
-    for (const Part& part : parts) {
-      if (part.base_owner == each.id) own.push_back(part);
-    }
-    own = within_room(own, room);
-    if (own.size() > best.second.size()) best = {each.id, own};
-    std::vector<Part> any = within_room(parts, room);
-    if (any.size() > second.second.size()) second = {each.id, std::move(any)};
+    if (roomiest == nullptr || room > room_of(*roomiest, constants)) roomiest = &each;
+    const auto own = homes.find(each.id);
+    if (own == homes.end()) continue;
+    std::vector<Part> taken = within_room(own->second, room);
+    if (taken.size() > home.second.size()) home = {each.id, std::move(taken)};
   }
-  if (!best.second.empty()) return best;
-  if (!second.second.empty() || coolest == nullptr) return second;
+  if (!home.second.empty()) return home;
+  if (coolest == nullptr) return {};
+  std::vector<Part> any = within_room(parts, room_of(*roomiest, constants));
+  if (!any.empty()) return {roomiest->id, std::move(any)};
   const auto coldest = std::ranges::min_element(
       parts, {}, [](const Part& part) { return std::pair(part.load, part.range.first); });
   return {coolest->id, {*coldest}};
@@ -97,7 +100,7 @@ std::vector<Part> of_width(const Board& board, const std::vector<Part>& parts, W
     if (amount == 0) break;
     if (ring::width(each.range) > amount) {
       each.range.last = Token{each.range.first.value() + static_cast<std::uint64_t>(amount - 1)};
-      each.load = board.load_in(each.range);
+      each.load = board.load_in(*each.of, each.range);
     }
     if (each.load > room) continue;
     room -= each.load;

@@ -51,6 +51,11 @@ std::uint32_t level_ppm(std::uint64_t load, std::uint64_t fair) {
   return static_cast<std::uint32_t>(std::min(Wide{load} * kMillion / fair, Wide{0xFFFFFFFFU}));
 }
 
+const NodeTrigger* find_node(const Trigger& trigger, NodeId node) {
+  const auto found = std::ranges::lower_bound(trigger.nodes, node, {}, &NodeTrigger::node);
+  return found == trigger.nodes.end() || found->node != node ? nullptr : &*found;
+}
+
 bool urgent(const Level& level, const Constants& constants) {
   return reaches(level.load.mean, level.capacity, constants.urgent_capacity_ppm) &&
          reaches(level.load.mean, level.fair.mean, constants.stop_ppm);
@@ -69,8 +74,8 @@ Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::
   bool slow = false;
   bool work_left = false;
   for (const Level& level : levels) {
-    const auto known = std::ranges::find(before.nodes, level.node, &NodeTrigger::node);
-    NodeTrigger node = known == before.nodes.end() ? NodeTrigger{.node = level.node} : *known;
+    const NodeTrigger* known = find_node(before, level.node);
+    NodeTrigger node = known == nullptr ? NodeTrigger{.node = level.node} : *known;
     node = next_of(node, level, constants, now);
     const auto ticks = static_cast<std::uint32_t>(std::popcount(node.hot_ticks));
     const bool lasting = ticks >= constants.hot_ticks &&

@@ -39,6 +39,9 @@ struct Trigger {
   friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 
+// nullptr: nothing is remembered of it.
+const NodeTrigger* find_node(const Trigger& trigger, NodeId node);
+
 // One node at this tick.
 struct Level {
   NodeId node = {};
