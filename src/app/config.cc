@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/yaml_walk.h"
+#include "balance/named_constants.h"
 
 namespace cleave::app {
 namespace {
@@ -290,16 +291,42 @@ void read_history(Section& root, Config& config) {
   section.finish();
 }
 
+void read_constants(Section& balance, balance::Constants& constants) {
+  Section section = balance.section("constants");
+  for (const balance::NamedConstant& each : balance::named_constants(constants)) {
+    const std::string name(each.name);
+    const std::uint64_t value = section.number(name, {.fallback = each.value});
+    if (const Result<void> set = balance::set_constant(constants, name, value); !set)
+      section.fail(name, set.error().message);
+  }
+  section.finish();
+}
+
+void read_balance(Section& root, BalanceConfig& balance) {
+  Section section = root.section("balance");
+  const std::vector<ring::Mode> modes = {ring::Mode::kObserve, ring::Mode::kApprove,
+                                         ring::Mode::kAuto};
+  balance.mode = modes[section.choice("mode", {"observe", "approve", "auto"}, 2)];
+  for (const std::string& text : section.texts("windows")) {
+    const Result<balance::DailyWindow> window = balance::parse_window(text);
+    if (window) balance.windows.push_back(*window);
+    if (!window) section.fail("windows", window.error().message);
+  }
+  read_constants(section, balance.constants);
+  if (const std::string url = section.text("webhook", ""); !url.empty()) {
+    const Result<WebhookUrl> parsed = parse_webhook_url(url);
+    if (parsed) balance.webhook = *parsed;
+    if (!parsed) section.fail("webhook", parsed.error().message);
+  }
+  section.finish();
+}
+
 void read_rest(Section& root, Config& config) {
   config.workers = static_cast<std::uint32_t>(
       root.number("workers", {.fallback = 1, .min = 1, .max = kWorkersMax}));
   read_coordination(root, config);
   read_history(root, config);
-  Section balance = root.section("balance");
-  const std::vector<ring::Mode> modes = {ring::Mode::kObserve, ring::Mode::kApprove,
-                                         ring::Mode::kAuto};
-  config.mode = modes[balance.choice("mode", {"observe", "approve", "auto"}, 2)];
-  balance.finish();
+  read_balance(root, config.balance);
 }
 
 Result<Config> read_config(const YAML::Node& document, Walk& walk) {

@@ -9,11 +9,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/webhook.h"
 #include "backend/pipe.h"
+#include "balance/constants.h"
+#include "balance/daily_windows.h"
 #include "base/limits.h"
 #include "base/result.h"
 #include "net/loop.h"
@@ -63,6 +67,14 @@ struct CoordinationConfig {
   std::string key_file;
 };
 
+// What the balancer may do on its own, and when.
+struct BalanceConfig {
+  ring::Mode mode = ring::Mode::kAuto;        // seeds the document, which is the truth afterwards
+  std::vector<balance::DailyWindow> windows;  // none: at any time
+  balance::Constants constants;
+  std::optional<WebhookUrl> webhook;  // where advice is sent to
+};
+
 // All of it.
 struct Config {
   std::vector<ListenerConfig> listeners;
@@ -71,7 +83,7 @@ struct Config {
   PoolConfig pool;  // of this version exactly one
   CoordinationConfig coordination;
   std::string history_path;  // SQLite file of past heat and decisions; of this router alone
-  ring::Mode mode = ring::Mode::kAuto;
+  BalanceConfig balance;
   Limits limits;
 };
 

@@ -51,7 +51,7 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->coordination.kind, CoordinatorKind::kSqlite);
   EXPECT_EQ(config->coordination.path, "data/cleave.db");
   EXPECT_EQ(config->history_path, "data/history.db");
-  EXPECT_EQ(config->mode, ring::Mode::kApprove);
+  EXPECT_EQ(config->balance.mode, ring::Mode::kApprove);
   EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
   EXPECT_EQ(config->limits.clients_max, 20U);
   EXPECT_EQ(config->limits.copy_bytes_per_second, 0U);
@@ -83,8 +83,27 @@ TEST(Config, FillsInWhatIsLeftOut) {
   EXPECT_EQ(config->pool.kind, PoolKind::kStore);
   EXPECT_EQ(config->pool.scheme, "vnode");
   EXPECT_EQ(config->pool.nodes[0].weight, 1U);
-  EXPECT_EQ(config->mode, ring::Mode::kAuto);
+  EXPECT_EQ(config->balance.mode, ring::Mode::kAuto);
   EXPECT_EQ(config->limits.request_timeout, Limits{}.request_timeout);
+}
+
+TEST(Config, ReadsWhatTheBalancerMayDo) {
+  const Result<Config> config = parse_config(
+      with("workers: 1",
+           "balance: {mode: observe, windows: [22:00-06:00, 12:00-13:00], "
+           "constants: {hot_ppm: 1400000, dwell: 1000}, webhook: 'http://ops.example/hook?a=b'}"),
+      "f.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  const BalanceConfig& balance = config->balance;
+  EXPECT_EQ(balance.mode, ring::Mode::kObserve);
+  ASSERT_EQ(balance.windows.size(), 2U);
+  EXPECT_EQ(balance.windows[0], (balance::DailyWindow{.from = 22 * 60, .until = 6 * 60}));
+  EXPECT_EQ(balance.constants.hot_ppm, 1'400'000U);
+  EXPECT_EQ(balance.constants.dwell, milliseconds{1'000});
+  EXPECT_EQ(balance.constants.slow_ppm, balance::Constants{}.slow_ppm) << "not named";
+  ASSERT_TRUE(balance.webhook);
+  EXPECT_EQ(*balance.webhook,
+            (WebhookUrl{.address = {.host = "ops.example", .port = 80}, .target = "/hook?a=b"}));
 }
 
 TEST(Config, MissingFileIsNotFound) {
@@ -177,6 +196,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:7:39: pools[0].nodes[0].members[0].address: want a port from 1 to 65535"},
         BadCase{"UnknownScheme", "    nodes:", "    ring: {scheme: ketama}\n    nodes:",
                 "f.yaml:6:20: pools[0].ring.scheme: want one of vnode, got 'ketama'"},
+        BadCase{"NoWindow", "workers: 1", "balance: {windows: [nightly]}",
+                "f.yaml:3:20: balance.windows: want a window of UTC time like 22:00-06:00, got "
+                "'nightly'"},
+        BadCase{"NoSuchConstant", "workers: 1", "balance: {constants: {hot: 2}}",
+                "f.yaml:3:23: balance.constants.hot: unknown"},
+        BadCase{"ConstantTooLarge", "workers: 1", "balance: {constants: {hot_ppm: 9999999999}}",
+                "f.yaml:3:32: balance.constants.hot_ppm: "},
+        BadCase{"WebhookWithoutScheme", "workers: 1", "balance: {webhook: ops.example}",
+                "f.yaml:3:20: balance.webhook: want http://HOST[:PORT][/PATH], got 'ops.example'"},
         BadCase{"UnknownMode", "workers: 1", "balance: {mode: manual}",
                 "f.yaml:3:17: balance.mode: want one of observe, approve, auto, got 'manual'"},
         BadCase{"UnknownPool", "6380}", "6380, pool: other}",

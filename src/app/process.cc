@@ -36,7 +36,7 @@ ring::Creation creation_of(const Config& config) {
   return {.pool = config.pool.name,
           .mark = random_name(),
           .nodes = config.pool.nodes,
-          .mode = config.mode,
+          .mode = config.balance.mode,
           .now = SystemClock().wall_now()};
 }
 
@@ -189,6 +189,8 @@ void RouterProcess::Impl::make_controller() {
       .creation = creation_of(options_.config),
       .credentials = options_.config.pool.credentials,
       .limits = options_.config.limits,
+      .constants = options_.config.balance.constants,
+      .windows = options_.config.balance.windows,
       .seed = options_.seed,
       .mark_new_servers = options_.mark_new_servers,
       .last_asked = last_asked(),
@@ -197,9 +199,12 @@ void RouterProcess::Impl::make_controller() {
       .log = options_.log,
       .decided =
           [this](const control::Decision& decision) {
-            history_->append_decision(decision.at,
-                                      admin::to_body(admin::render_decision(decision)));
+            std::string told = admin::to_body(admin::render_decision(decision));
             options_.log(decision.kind + " " + decision.subject + ": " + decision.reason);
+            const std::optional<WebhookUrl>& webhook = options_.config.balance.webhook;
+            if (webhook && decision.kind == "advice")
+              send_webhook(*control_, *webhook, told, options_.log);
+            history_->append_decision(decision.at, std::move(told));
           }});
 }
 

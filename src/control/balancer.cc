@@ -173,7 +173,7 @@ void Balancer::make_plan() {
                        .history = history_,
                        .trigger = trigger_,
                        .orders = {},
-                       .constants = {},
+                       .constants = options_.constants,
                        .now = now,
                        .seed = options_.seed + ticks_};
   plan_ = std::make_shared<const balance::Plan>(balance::plan(input));
@@ -206,8 +206,31 @@ std::vector<balance::NodeFacts> Balancer::node_facts() const {
 }
 
 void Balancer::act(const balance::Plan& plan) {
-  for (const balance::PlannedMove& planned : plan.moves) begin(planned);
+  for (const balance::PlannedMove& planned : plan.moves) {
+    if (may_begin(planned)) begin(planned);
+  }
   for (const ring::TokenRange& range : plan.merges) merge(range);
+}
+
+// Outside of its windows the balancer does what a person ordered, and what cannot wait.
+bool Balancer::may_begin(const balance::PlannedMove& planned) {
+  const UnixMillis now = options_.loop.wall_now();
+  if (balance::ordered(planned.cause) || planned.cause == balance::Cause::kUrgent) return true;
+  if (balance::is_open(options_.windows, now)) return true;
+  const UnixMillis opens = balance::opens_at(options_.windows, now);
+  if (std::exchange(waits_until_, opens) == opens) return false;
+  std::string windows;
+  for (const balance::DailyWindow& each : options_.windows) windows += " " + to_string(each);
+  options_.decided({.at = now,
+                    .kind = "nothing",
+                    .subject = describe(planned.ranges),
+                    .reason = "window: waits " +
+                              std::to_string((opens.value() - now.value()) / 60'000) +
+                              " minutes for the next window for moves (UTC:" + windows +
+                              "); it would be: " + planned.reason,
+                    .predicted = "",
+                    .real = ""});
+  return false;
 }
 
 Result<std::uint64_t> Balancer::approve() {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "balance/daily_windows.h"
 #include "balance/input.h"
 #include "balance/plan.h"
 #include "control/attribution_book.h"
@@ -41,6 +42,8 @@ class Balancer {
     peer::Directory& directory;
     NodeLinks& links;
     MoveBoard& board;
+    balance::Constants constants;
+    std::vector<balance::DailyWindow> windows;  // none: at any time
     std::uint64_t seed = 0;
     bool enabled = true;  // false: heat is gathered, nothing is planned
     std::function<void(Decision)> decided;
@@ -86,6 +89,7 @@ class Balancer {
   void make_plan();
   std::vector<balance::NodeFacts> node_facts() const;
   void act(const balance::Plan& plan);
+  bool may_begin(const balance::PlannedMove& planned);
   void begin(const balance::PlannedMove& planned);
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
@@ -103,6 +107,7 @@ class Balancer {
   std::vector<Underway> underway_;
   std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
+  UnixMillis waits_until_{};                      // that moves wait for this window was told
   std::uint64_t ticks_ = 0;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };

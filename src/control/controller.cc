@@ -108,6 +108,8 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                         .directory = options.directory,
                         .links = *links,
                         .board = *board,
+                        .constants = options.constants,
+                        .windows = options.windows,
                         .seed = options.seed,
                         .enabled = options.balance,
                         .decided = [this](Decision decision) { decide(std::move(decision)); }});

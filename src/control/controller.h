@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "backend/pipe.h"
+#include "balance/constants.h"
+#include "balance/daily_windows.h"
 #include "base/limits.h"
 #include "base/mutation.h"
 #include "control/operator.h"
@@ -40,6 +42,9 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     ring::Creation creation;     // seeds the document where there is none
     backend::Credentials credentials;
     Limits limits;
+    balance::Constants constants{};
+    std::vector<balance::DailyWindow>
+        windows{};  // in which the balancer begins moves; none: always
     std::uint64_t seed = 0;
     bool balance = true;            // false: only moves that are ordered
     bool mark_new_servers = false;  // `up`: empty children are marked without asking
