@@ -21,6 +21,7 @@ struct SimulateOptions {
   simulate::Options run;
   double read_share = 0.95;
   std::uint64_t seconds = 0;
+  std::uint32_t twitter = 0;
   std::vector<std::string> set;
   std::string record;
 };
@@ -102,6 +103,8 @@ void print(const simulate::Run& run) {
 }
 
 int run_simulation(const Cli& cli, SimulateOptions& options) {
+  if (options.twitter > 0) options.run.workload = "twitter:" + std::to_string(options.twitter);
+  options.run.truth.cold.bytes_each = options.run.setting.bytes;
   options.run.setting.read_ppm = static_cast<std::uint32_t>(options.read_share * 1e6 + 0.5);
   if (options.seconds > 0) options.run.duration = std::chrono::seconds{options.seconds};
   if (const auto set = set_constants(options.set, options.run.constants); !set)
@@ -158,13 +161,14 @@ void add_simulate(Cli& cli) {
               {.name = "simulate",
                .description = "what a policy would do with a workload, in virtual time",
                .example = "cleave simulate --workload zipf:0.99 --nodes 16 --keys 40000 --seed 1"},
-              [&cli, options] {
-                options->run.truth.cold.bytes_each = options->run.setting.bytes;
-                return run_simulation(cli, *options);
-              });
+              [&cli, options] { return run_simulation(cli, *options); });
   command.footer(command.get_footer() + "\n\n" + describe_workloads());
   simulate::Options& run = options->run;
-  command.add_option("--workload", run.workload)->required();
+  CLI::Option_group* asked = command.add_option_group("workload");
+  asked->add_option("--workload", run.workload, "one of the names below");
+  asked->add_option("--twitter", options->twitter, "row of Twitter's table: twitter:N")
+      ->check(CLI::Range(1, 54));
+  asked->require_option(1);
   command.add_option("--policy", run.policy, "cleave, static, halve, cockroach, pd or dicer")
       ->capture_default_str();
   add_size_options(command, *options);

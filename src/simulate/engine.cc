@@ -17,7 +17,6 @@
 namespace cleave::simulate {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr Instant kStart = seconds{1'000};
 constexpr std::int64_t kWallStartMs = 1'700'000'000'000;
 constexpr seconds kTick{2};
@@ -34,7 +33,10 @@ class Engine {
         step_(workload_->step()),
         pool_(workload_->nodes(), wall_at(seconds{0})),
         truth_(options.truth),
-        traffic_({.routers = options.routers, .seed = options.setting.seed}, kStart),
+        traffic_({.routers = options.routers,
+                  .draws_max = options.draws_max,
+                  .seed = options.setting.seed},
+                 kStart),
         leader_(std::move(policy), options.constants, options.setting.seed, kStart),
         recording_({.workload = options.workload,
                     .policy = options.policy,
@@ -93,7 +95,7 @@ class Engine {
   Course course_;
   ring::RingSnapshot seen_;      // the view that routers and leader know
   std::vector<Amount> amounts_;  // of each node; of the view seen
-  std::uint32_t bound_ppm_ = kMillion;
+  std::uint32_t bound_ppm_ = 1'000'000;
   Decision last_;
 };
 
@@ -159,23 +161,28 @@ void Engine::sum_nodes() {
   }
 }
 
-// What had to be moved now at least. A node that joins must be given its share, loaded or not.
+// What had to be moved now at least. Loaded or not, a node that joins must be given its share, and
+// one that leaves must give everything.
 void Engine::turn(const Change& change, seconds at) {
   const std::vector<std::uint64_t> fair = pool_.fair_loads(truth_.total_load());
   Least least = least_work(*seen_, truth_.atoms(), amounts_, fair, target_ppm(bound_ppm_));
   Amount all;
-  for (const Amount& each : amounts_) all += each;
+  Least ordered;
+  for (std::size_t number = 0; number < amounts_.size(); ++number) {
+    all += amounts_[number];
+    if (pool_.nodes()[number].active) continue;
+    ordered += {.load = amounts_[number].load, .keys = amounts_[number].keys};
+  }
   Wide capacity = 0;
   for (const std::uint64_t each : pool_.capacities()) capacity += each;
-  Least share;
   for (const NodeEvent& event : change.events) {
     if (event.kind != NodeEvent::Kind::kJoins) continue;
     const Wide own = Wide{event.node.weight} * balance::kCore;
-    share += {.load = static_cast<std::uint64_t>(all.load * own / capacity),
-              .keys = static_cast<std::uint64_t>(all.keys * own / capacity)};
+    ordered += {.load = static_cast<std::uint64_t>(all.load * own / capacity),
+                .keys = static_cast<std::uint64_t>(all.keys * own / capacity)};
   }
-  least.load = std::max(least.load, share.load);
-  least.keys = std::max(least.keys, share.keys);
+  least.load = std::max(least.load, ordered.load);
+  least.keys = std::max(least.keys, ordered.keys);
   course_.turns.push_back({.at = at, .least = least});
 }
 
@@ -248,14 +255,15 @@ std::vector<std::uint32_t> Engine::use_ppm() const {
   return use;
 }
 
+// What the nodes are busy with in the step that begins.
 std::vector<std::uint64_t> Engine::loads_with_scans() const {
   std::vector<std::uint64_t> loads;
   for (const Amount& each : amounts_) loads.push_back(each.load);
   const std::vector<std::uint32_t> use = use_ppm();
   for (const Transfer& each : transfers_.under_way()) {
-    const std::size_t source = number_of(each.planned.source);
-    loads[source] += static_cast<std::uint64_t>(Wide{pool_.nodes()[source].capacity} *
-                                                Transfers::scan_ppm(each, use) / kMillion);
+    const nanoseconds scan = Transfers::scan_time(each, step_, use);
+    loads[number_of(each.planned.source)] +=
+        static_cast<std::uint64_t>(scan.count() / step_.count());
   }
   return loads;
 }
@@ -263,15 +271,23 @@ std::vector<std::uint64_t> Engine::loads_with_scans() const {
 }  // namespace
 
 Result<Run> run(const Options& options) {
-  if (options.setting.nodes == 0 || options.setting.keys == 0 || options.setting.bytes == 0)
+  const Setting& setting = options.setting;
+  if (setting.nodes == 0 || setting.keys == 0 || setting.bytes == 0)
     return fail(Code::kInvalid, "a simulated pool needs nodes, keys and bytes");
-  auto workload = make_workload(options.workload, options.setting);
+  auto workload = make_workload(options.workload, setting);
   if (!workload) return std::unexpected(workload.error());
+  return run(options, std::move(*workload));
+}
+
+Result<Run> run(const Options& options, std::unique_ptr<Workload> workload) {
   std::unique_ptr<Policy> policy = make_policy(options.policy, options.setting.seed);
-  if (policy == nullptr)
+  if (policy == nullptr) {
     return fail(Code::kInvalid, "no policy is named '" + options.policy +
                                     "'; there are cleave, static, halve, cockroach, pd, dicer");
-  return Engine(options, std::move(*workload), std::move(policy)).run();
+  }
+  if (options.routers == 0 || options.duration.value_or(seconds{1}) <= seconds{0})
+    return fail(Code::kInvalid, "a simulation needs a router and time");
+  return Engine(options, std::move(workload), std::move(policy)).run();
 }
 
 }  // namespace cleave::simulate

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct Options {
   Setting setting = {};
   Truth::Options truth = {};
   std::size_t routers = 1;
+  std::uint32_t draws_max = 50'000;      // requests drawn in a step; fewer are faster, and noise
   std::optional<seconds> duration = {};  // nullopt: what the workload wants
   balance::Constants constants = {};
 };
@@ -45,5 +47,9 @@ struct Run {
 
 // Errors: kInvalid for a workload or policy that there is not, or a setting that cannot be.
 Result<Run> run(const Options& options);
+
+// The same with a workload that is not known by name, such as a trace; Options::workload is only
+// what the record calls it.
+Result<Run> run(const Options& options, std::unique_ptr<Workload> workload);
 
 }  // namespace cleave::simulate

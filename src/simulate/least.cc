@@ -60,10 +60,7 @@ Least least_work(const ring::RingView& view, std::span<const Truth::Atom> atoms,
   }
   Least least;
   for (std::size_t at = 0; at < nodes.size(); ++at) {
-    if (fair[at] == 0) {
-      least += {.load = nodes[at].load, .keys = nodes[at].keys};
-      continue;
-    }
+    if (fair[at] == 0) continue;
     const std::uint64_t excess = above(nodes[at].load, ppm_of(fair[at], target_ppm));
     if (excess == 0) continue;
     least.load += excess;

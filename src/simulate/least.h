@@ -30,7 +30,7 @@ struct Least {
 // Load: what the nodes carry above target x fair. Keys: of each such node the fewest whose load
 // covers that, taken by load per key, the last one in part; not counting tokens that would lift
 // every other node above the target as it is. What nodes hold and their fair loads by node number;
-// a node of fair load 0 must give everything. Cost: O(tokens log tokens).
+// nodes of fair load 0 are passed over. Cost: O(tokens log tokens).
 Least least_work(const ring::RingView& view, std::span<const Truth::Atom> atoms,
                  std::span<const Amount> nodes, std::span<const std::uint64_t> fair,
                  std::uint32_t target_ppm);

@@ -44,6 +44,10 @@ std::vector<std::uint32_t> random_order(std::size_t count, Rng& rng) {
   return order;
 }
 
+void set_uniform(Scene& scene) {
+  for (SceneKey& key : scene.keys) key.weight = kUsualWeight;
+}
+
 std::uint64_t zipf_weight(std::size_t rank, double exponent) {
   const double weight = kWeightOfFirst / std::pow(static_cast<double>(rank + 1), exponent);
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(weight));

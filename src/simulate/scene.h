@@ -40,6 +40,10 @@ void sort_keys(std::vector<SceneKey>& keys);
 // 0 .. count - 1 in random order.
 std::vector<std::uint32_t> random_order(std::size_t count, Rng& rng);
 
+// Every key is asked for alike, by so much that small parts and large multiples of it are exact.
+inline constexpr std::uint64_t kUsualWeight = 1'000'000;
+void set_uniform(Scene& scene);
+
 // Weight of the rank (from 0) by Zipf's law: 2^50 / (rank + 1)^exponent, at least 1.
 std::uint64_t zipf_weight(std::size_t rank, double exponent);
 

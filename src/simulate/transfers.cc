@@ -19,16 +19,24 @@ nanoseconds spend(nanoseconds time, nanoseconds& left) {
   return time - spent;
 }
 
+std::int64_t share_of(std::int64_t amount, std::uint64_t part, std::uint64_t whole) {
+  return static_cast<std::int64_t>(Wide{static_cast<std::uint64_t>(amount)} * part / whole);
+}
+
+// Of the source's time, while the scan lasts.
+std::uint32_t scan_share_ppm(const Transfer& transfer, const std::vector<std::uint32_t>& use_ppm) {
+  const std::uint32_t busy = use_ppm[number_of(transfer.planned.source)];
+  return std::clamp(kMillion - std::min(kMillion, busy), Transfers::kScanMinPpm,
+                    Transfers::kScanMaxPpm);
+}
+
 nanoseconds scan(nanoseconds time, std::uint32_t share_ppm, nanoseconds& left) {
-  if (left == nanoseconds{0}) return time;
-  nanoseconds wall{static_cast<std::int64_t>(Wide{static_cast<std::uint64_t>(left.count())} *
-                                             kMillion / share_ppm)};
+  const nanoseconds wall{share_of(left.count(), kMillion, share_ppm)};
   if (wall <= time) {
     left = nanoseconds{0};
     return time - wall;
   }
-  left -= nanoseconds{static_cast<std::int64_t>(Wide{static_cast<std::uint64_t>(time.count())} *
-                                                share_ppm / kMillion)};
+  left -= nanoseconds{share_of(time.count(), share_ppm, kMillion)};
   return nanoseconds{0};
 }
 
@@ -52,18 +60,17 @@ void Transfers::begin(Transfer transfer, std::uint64_t source_keys, std::uint64_
   under_way_.push_back(std::move(transfer));
 }
 
-std::uint32_t Transfers::scan_ppm(const Transfer& transfer,
-                                  const std::vector<std::uint32_t>& use_ppm) {
-  if (transfer.scan_left == nanoseconds{0}) return 0;
-  const std::uint32_t busy = use_ppm[number_of(transfer.planned.source)];
-  return std::clamp(kMillion - std::min(kMillion, busy), kScanMinPpm, kScanMaxPpm);
+nanoseconds Transfers::scan_time(const Transfer& transfer, nanoseconds time,
+                                 const std::vector<std::uint32_t>& use_ppm) {
+  const std::uint32_t share = scan_share_ppm(transfer, use_ppm);
+  return std::min(transfer.scan_left, nanoseconds{share_of(time.count(), share, kMillion)});
 }
 
 std::vector<Transfer> Transfers::pass(nanoseconds time, const std::vector<std::uint32_t>& use_ppm) {
   const std::uint64_t rate = kBytesPerSecond / std::max<std::size_t>(under_way_.size(), 1);
   std::vector<Transfer> done;
   for (Transfer& each : under_way_) {
-    nanoseconds left = scan(time, scan_ppm(each, use_ppm), each.scan_left);
+    nanoseconds left = scan(time, scan_share_ppm(each, use_ppm), each.scan_left);
     left = copy(left, rate, each.bytes_left);
     spend(left, each.commit_left);
     if (each.commit_left == nanoseconds{0}) done.push_back(each);

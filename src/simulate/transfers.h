@@ -52,9 +52,9 @@ class Transfers {
   std::uint32_t out_of(NodeId node) const;
   std::uint32_t into(NodeId node) const;
 
-  // What the scan takes of the source's capacity now, in millionths; 0 when none is under way.
-  static std::uint32_t scan_ppm(const Transfer& transfer,
-                                const std::vector<std::uint32_t>& use_ppm);
+  // How much of the source's time the scan will take of the next `time`.
+  static nanoseconds scan_time(const Transfer& transfer, nanoseconds time,
+                               const std::vector<std::uint32_t>& use_ppm);
 
  private:
   std::vector<Transfer> under_way_;

@@ -1,51 +1,81 @@
 #include "simulate/workload.h"
 
+#include <algorithm>
 #include <charconv>
-#include <functional>
-#include <optional>
+#include <iterator>
 
 #include "balance/input.h"
 #include "base/wide.h"
 #include "simulate/workloads.h"
+#include "simulate/workloads_changing.h"
+#include "simulate/workloads_keys.h"
+#include "simulate/workloads_nodes.h"
 
 namespace cleave::simulate {
 namespace {
 
-constexpr std::uint32_t kUsual = 400'000;  // of all capacity: a pool in good health
-constexpr std::uint32_t kNearIdle = 200;   // of all capacity
+constexpr std::uint32_t kNearIdle = 200;  // millionths of all capacity
 
-// What stands behind the colon of "zipf:0.99".
-using Argument = std::optional<double>;
-using Maker = std::function<std::unique_ptr<Workload>(const Setting&, double argument)>;
+using Made = std::unique_ptr<Workload>;
 
 struct Kind {
   std::string_view name;
-  std::string_view argument;  // its name; "" = takes none
+  std::string_view argument;  // what stands behind the colon; "" = nothing does
   double least;               // of the argument
   double most;
   std::string_view what;
-  Maker make;
+  Made (*make)(const Setting&, double argument);
 };
 
-template <class Made>
-Maker zipf_of(double exponent, std::uint32_t utilisation_ppm) {
-  return [=](const Setting& setting, double) {
-    return std::make_unique<Made>(setting, exponent, utilisation_ppm);
-  };
+template <class Workload>
+Made plain(const Setting& setting, double /*argument*/) {
+  return std::make_unique<Workload>(setting);
 }
 
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {"zipf", "A", 0, 5, "rank r is asked for 1/r^A as often as rank 1",
-       [](const Setting& setting, double exponent) {
-         return std::make_unique<ZipfWorkload>(setting, exponent, kUsual);
-       }},
-      {"uniform", "", 0, 0, "every key alike", zipf_of<ZipfWorkload>(0, kUsual)},
-      {"near-idle", "", 0, 0, "skewed, but next to nothing", zipf_of<ZipfWorkload>(1.2, kNearIdle)},
-      {"idle", "", 0, 0, "nothing at all", zipf_of<ZipfWorkload>(1.2, 0)},
-  };
-  return all;
+Made zipf(const Setting& setting, double exponent) {
+  return std::make_unique<ZipfWorkload>(setting, ZipfWorkload::Shape{.exponent = exponent});
 }
+
+Made uniform(const Setting& setting, double /*argument*/) { return zipf(setting, 0); }
+
+Made near_idle(const Setting& setting, double /*argument*/) {
+  const ZipfWorkload::Shape shape{.exponent = 1.2, .utilisation_ppm = kNearIdle};
+  return std::make_unique<ZipfWorkload>(setting, shape);
+}
+
+Made idle(const Setting& setting, double /*argument*/) {
+  const ZipfWorkload::Shape shape{.exponent = 1.2, .utilisation_ppm = 0};
+  return std::make_unique<ZipfWorkload>(setting, shape);
+}
+
+Made shift(const Setting& setting, double period) {
+  return std::make_unique<ShiftWorkload>(setting, seconds{static_cast<std::int64_t>(period)});
+}
+
+Made twitter(const Setting& setting, double row) {
+  return std::make_unique<TwitterWorkload>(setting,
+                                           kTwitterRows[static_cast<std::size_t>(row) - 1]);
+}
+
+constexpr Kind kKinds[] = {
+    {"zipf", "A", 0, 5, "rank r is asked for 1/r^A as often as rank 1", zipf},
+    {"uniform", "", 0, 0, "every key alike", uniform},
+    {"near-idle", "", 0, 0, "skewed, but next to nothing", near_idle},
+    {"idle", "", 0, 0, "nothing at all", idle},
+    {"flash", "", 0, 0, "one key gets 30 % of the load within a second", plain<FlashWorkload>},
+    {"shift", "SECONDS", 1, 86'400, "the hot set moves on after each period", shift},
+    {"diurnal", "", 0, 0, "a day with three sunrises", plain<DiurnalWorkload>},
+    {"square", "", 0, 0, "on and off in the rhythm of detection", plain<SquareWorkload>},
+    {"growth", "", 0, 0, "keys and load double within an hour", plain<GrowthWorkload>},
+    {"negative", "", 0, 0, "reads of keys that are not there", plain<NegativeWorkload>},
+    {"tags", "", 0, 0, "hash tags with fifty keys each", plain<TagsWorkload>},
+    {"capacities", "", 0, 0, "nodes of weight 1, 2 and 4", plain<CapacitiesWorkload>},
+    {"rack-loss", "", 0, 0, "a rack is away for two minutes", plain<RackLossWorkload>},
+    {"join", "", 0, 0, "one more node", plain<JoinWorkload>},
+    {"leave", "", 0, 0, "one node less", plain<LeaveWorkload>},
+    {"bytes", "", 0, 0, "values of very different sizes, little memory", plain<BytesWorkload>},
+    {"twitter", "N", 1, std::size(kTwitterRows), "row N of Twitter's table of 2020", twitter},
+};
 
 Result<double> parse_argument(const Kind& kind, std::string_view text) {
   double value = 0;
@@ -63,7 +93,7 @@ Result<double> parse_argument(const Kind& kind, std::string_view text) {
 Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Setting& setting) {
   const std::size_t colon = name.find(':');
   const std::string_view kind_name = name.substr(0, colon);
-  for (const Kind& kind : kinds()) {
+  for (const Kind& kind : kKinds) {
     if (kind.name != kind_name) continue;
     if (kind.argument.empty() != (colon == std::string_view::npos)) break;
     Result<double> argument = 0.0;
@@ -72,7 +102,7 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Set
     return kind.make(setting, *argument);
   }
   std::string known;
-  for (const Kind& kind : kinds()) {
+  for (const Kind& kind : kKinds) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name) +
              (kind.argument.empty() ? "" : ":" + std::string(kind.argument));
   }
@@ -82,7 +112,7 @@ Result<std::unique_ptr<Workload>> make_workload(std::string_view name, const Set
 
 std::vector<std::string> workload_names() {
   std::vector<std::string> lines;
-  for (const Kind& kind : kinds()) {
+  for (const Kind& kind : kKinds) {
     std::string name(kind.name);
     if (!kind.argument.empty()) name += ":" + std::string(kind.argument);
     name.resize(std::max<std::size_t>(name.size() + 2, 16), ' ');
