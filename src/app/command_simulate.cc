@@ -12,6 +12,7 @@
 #include "app/table.h"
 #include "balance/explain.h"
 #include "balance/named_constants.h"
+#include "draw/pictures.h"
 #include "simulate/engine.h"
 
 namespace cleave::app {
@@ -24,6 +25,7 @@ struct SimulateOptions {
   std::uint32_t twitter = 0;
   std::vector<std::string> set;
   std::string record;
+  std::string pictures;
 };
 
 // "name=value" of each --set.
@@ -118,6 +120,10 @@ int run_simulation(const Cli& cli, SimulateOptions& options) {
       return cli.fail(kExitFailed,
                       {Code::kUnavailable, "--record: cannot write '" + options.record + "'"});
   }
+  if (!options.pictures.empty()) {
+    if (const auto drawn = draw::draw_all(run->record, options.pictures); !drawn)
+      return cli.fail(kExitFailed, drawn.error());
+  }
   if (cli.json()) {
     Cli::print_json(summary_json(run->summary));
   } else {
@@ -184,6 +190,8 @@ void add_simulate(Cli& cli) {
       ->capture_default_str();
   command.add_option("--set", options->set, "constant=value of the balancer; may be repeated");
   command.add_option("--record", options->record, "write all of the run as JSON to this file");
+  command.add_option("--pictures", options->pictures,
+                     "draw loads, heat and peak into this directory, as SVG and PNG");
 }
 
 }  // namespace cleave::app
