@@ -10,10 +10,12 @@
 #include "app/cli.h"
 #include "app/simulate_json.h"
 #include "app/table.h"
+#include "app/trace_file.h"
 #include "balance/explain.h"
 #include "balance/named_constants.h"
 #include "draw/pictures.h"
 #include "simulate/engine.h"
+#include "simulate/trace_workload.h"
 
 namespace cleave::app {
 namespace {
@@ -24,6 +26,8 @@ struct SimulateOptions {
   std::uint64_t seconds = 0;
   std::uint32_t twitter = 0;
   std::vector<std::string> set;
+  std::string trace;
+  std::string monitor;
   std::string record;
   std::string pictures;
 };
@@ -104,6 +108,21 @@ void print(const simulate::Run& run) {
   if (!run.advice.empty()) std::cout << "  advice: " << run.advice << "\n";
 }
 
+// The trace that is named, on as many equal nodes as are asked for.
+Result<simulate::Run> run_trace(SimulateOptions& options) {
+  const bool csv = !options.trace.empty();
+  auto trace = read_trace_file(csv ? options.trace : options.monitor,
+                               csv ? simulate::TraceFormat::kCsv : simulate::TraceFormat::kMonitor);
+  if (!trace) return std::unexpected(trace.error());
+  options.run.workload = csv ? "trace" : "monitor";
+  options.run.setting.keys = trace->keys.size();
+  options.run.setting.read_ppm = simulate::read_ppm(*trace);
+  auto workload = simulate::make_trace_workload(
+      std::move(*trace), {.nodes = simulate::equal_nodes(options.run.setting.nodes)});
+  if (!workload) return std::unexpected(workload.error());
+  return simulate::run(options.run, std::move(*workload));
+}
+
 int run_simulation(const Cli& cli, SimulateOptions& options) {
   if (options.twitter > 0) options.run.workload = "twitter:" + std::to_string(options.twitter);
   options.run.truth.cold.bytes_each = options.run.setting.bytes;
@@ -111,7 +130,8 @@ int run_simulation(const Cli& cli, SimulateOptions& options) {
   if (options.seconds > 0) options.run.duration = std::chrono::seconds{options.seconds};
   if (const auto set = set_constants(options.set, options.run.constants); !set)
     return cli.fail(kExitUsage, set.error());
-  const Result<simulate::Run> run = simulate::run(options.run);
+  const bool traced = !options.trace.empty() || !options.monitor.empty();
+  const Result<simulate::Run> run = traced ? run_trace(options) : simulate::run(options.run);
   if (!run) return cli.fail(kExitUsage, run.error());
   if (!options.record.empty()) {
     std::ofstream file(options.record, std::ios::binary | std::ios::trunc);
@@ -174,6 +194,8 @@ void add_simulate(Cli& cli) {
   asked->add_option("--workload", run.workload, "one of the names below");
   asked->add_option("--twitter", options->twitter, "row of Twitter's table: twitter:N")
       ->check(CLI::Range(1, 54));
+  asked->add_option("--trace", options->trace, "CSV file: time,key,op,bytes");
+  asked->add_option("--monitor", options->monitor, "file with the output of redis-cli monitor");
   asked->require_option(1);
   command.add_option("--policy", run.policy, "cleave, static, halve, cockroach, pd or dicer")
       ->capture_default_str();

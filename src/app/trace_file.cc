@@ -1,0 +1,35 @@
+#include "app/trace_file.h"
+
+#include <fstream>
+#include <iostream>
+
+#include "app/table.h"
+
+namespace cleave::app {
+
+Result<simulate::Trace> read_trace_file(const std::string& path, simulate::TraceFormat format) {
+  simulate::Trace trace;
+  if (path == "-") {
+    trace = simulate::read_trace(std::cin, format);
+  } else {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return fail(Code::kNotFound, "cannot open '" + path + "'");
+    trace = simulate::read_trace(file, format);
+  }
+  print_trace_faults(path, trace);
+  if (trace.requests.empty())
+    return fail(Code::kInvalid, "'" + path + "': none of its " + grouped(trace.lines) +
+                                    " lines is a request with a key");
+  return trace;
+}
+
+void print_trace_faults(const std::string& name, const simulate::Trace& trace) {
+  for (const simulate::TraceFault& each : trace.faults) {
+    std::cerr << name << ":" << each.line << ": " << each.why << "\n";
+  }
+  if (trace.bad > trace.faults.size())
+    std::cerr << name << ": " << grouped(trace.bad) << " lines in all could not be read\n";
+  if (trace.full) std::cerr << name << ": is longer than a trace may be; the rest is left out\n";
+}
+
+}  // namespace cleave::app
