@@ -154,12 +154,20 @@ std::string Migration::refusal(const Identified& event) const {
     return "the source does not carry this pool's ownership marker; see 'cleave adopt'";
   if (!destination.marked && !options_.mutations.no_marker_check)
     return "the destination does not carry this pool's ownership marker; see 'cleave adopt'";
-  const std::int64_t skew = source.clock_ms - destination.clock_ms;
-  const bool apart = std::max(skew, -skew) > options_.limits.clock_skew_max.count();
-  if (apart && !options_.mutations.no_clock_check)
-    return "the clocks of source and destination differ by " + std::to_string(skew) +
-           " ms, which expiry times would not survive";
-  return "";
+  return clocks_apart(event);
+}
+
+// Expiry times go on by the destination's clock.
+std::string Migration::clocks_apart(const Identified& event) const {
+  if (options_.mutations.no_clock_check) return "";
+  const std::int64_t skew = event.source.clock_ms - event.destination.clock_ms;
+  if (!too_much(skew)) return "";
+  return "the clocks of source and destination differ by " + std::to_string(skew) +
+         " ms, which expiry times would not survive";
+}
+
+bool Migration::too_much(std::int64_t skew_ms) const {
+  return std::max(skew_ms, -skew_ms) > options_.limits.clock_skew_max.count();
 }
 
 // Rule 19.
@@ -168,7 +176,13 @@ std::string Migration::changed_server(const Identified& event) const {
     return "the source restarted or failed over during the move";
   if (event.destination.incarnation != destination_.incarnation || !event.destination.primary)
     return "the destination restarted or failed over during the move";
-  return "";
+  // A key whose time came early at the source was gone for clients, which is no write and in no
+  // dirty set: the destination would bring it back.
+  const bool jumped = too_much(event.source.clock_ms - source_.clock_ms) ||
+                      too_much(event.destination.clock_ms - destination_.clock_ms);
+  if (jumped && !options_.mutations.no_clock_check)
+    return "the clock of the source or of the destination jumped during the move";
+  return clocks_apart(event);
 }
 
 Actions Migration::on(const Written& event, Instant now) {

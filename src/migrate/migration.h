@@ -255,6 +255,8 @@ class Migration {
   Actions committed(const ring::Move& move, Instant now);
   Actions copy_pending(bool fenced);
   std::string refusal(const Identified& event) const;
+  std::string clocks_apart(const Identified& event) const;
+  bool too_much(std::int64_t skew_ms) const;
   std::string changed_server(const Identified& event) const;
   bool before_commit() const;
 

@@ -166,6 +166,21 @@ TEST(Migration, RefusesClocksThatDiffer) {
   EXPECT_TRUE(has<Over>(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_)));
 }
 
+// Seed 7324: a key that a jump had expired at the source was back after the move.
+TEST(Migration, AbortsWhenAClockJumpedDuringTheMove) {
+  for (const bool both : {false, true}) {
+    Story story;
+    Migration move = story.make();
+    story.to_fenced(move);
+    story.fenced_ack(move, "r1");
+    story.fenced_ack(move, "r2");
+    story.facts_a_.clock_ms += 51;
+    if (both) story.facts_b_.clock_ms += 51;
+    EXPECT_TRUE(
+        writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kAbort));
+  }
+}
+
 TEST(Migration, DoesNotCommitWithoutEveryAcknowledgement) {
   Story story;
   Migration move = story.make();
