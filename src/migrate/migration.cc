@@ -88,7 +88,7 @@ Result<ring::Document> Migration::edit(Change change, const ring::Document& docu
         if (waiting_.contains(session) && !options_.mutations.commit_without_acks)
           return fail(Code::kConflict, "router " + session.value() + " has not acknowledged");
       }
-      return ring::commit_move(document, id_, fenced_epoch_, now);
+      return ring::commit_move(document, id_, fenced_epoch_, now, {request_.pin_until});
     case Change::kFinish: return ring::finish_move(document, id_, clean_epoch_);
     case Change::kAbort:
       // The driver may abort its move in either phase: nothing is lost in any (rule 22).

@@ -52,6 +52,12 @@ struct MoveRequest {
   NodeId destination;
   std::string reason;
   UnixMillis now;
+  UnixMillis pin_until = {};  // for `commit_move`; not in the document
+};
+
+// Until when the cuts that a commit lays are not merged; 0 = not pinned.
+struct Pin {
+  UnixMillis until = {};
 };
 
 // Rule 12: phase COPYING. Conflict when the source does not own every token of the ranges, when a
@@ -66,7 +72,7 @@ Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_e
 // without the ends that the base gives to it already: there cuts are taken away. What was cut there
 // before is trimmed to the outside of the ranges.
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             UnixMillis now);
+                             UnixMillis now, Pin pin = {});
 
 // Rule 21. CLEAN -> gone.
 Result<Document> finish_move(const Document& document, MoveId move, Epoch phase_epoch);

@@ -125,7 +125,7 @@ Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_e
 }
 
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             UnixMillis now) {
+                             UnixMillis now, Pin pin) {
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kFenced);
   if (!index) return fail("commit", index.error());
   Document next = advanced(document);
@@ -139,7 +139,7 @@ Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_
           .node = committed.destination,
           .reason = committed.reason,
           .created = now,
-          .pinned_until = {}});
+          .pinned_until = pin.until});
   }
   if (const Result<void> valid = validate(next); !valid) return fail("commit", valid.error());
   return next;

@@ -114,6 +114,15 @@ TEST_F(Edits, CommitMakesACutWithTheMovesReason) {
   EXPECT_EQ(clean.cuts.size(), document_.cuts.size() + 1);
 }
 
+TEST_F(Edits, CommitPinsItsCutsWhenAsked) {
+  const Document before = fenced(copying());
+  const Move& move = before.moves.back();
+  const Document clean =
+      must(commit_move(before, move.id, move.phase_epoch, UnixMillis{6'000}, {UnixMillis{9'000}}));
+  const Cut expected{range_, NodeId{2}, "hot", UnixMillis{6'000}, UnixMillis{9'000}};
+  EXPECT_NE(std::ranges::find(clean.cuts, expected), clean.cuts.end());
+}
+
 TEST_F(Edits, CommitWhereTheBaseAgreesTakesTheCutAway) {
   Document there = committed(fenced(copying()));
   there = must(finish_move(there, there.moves[0].id, there.moves[0].phase_epoch));
