@@ -14,6 +14,15 @@ namespace {
 using MayGo = std::function<bool(const BoardNode& source, const Part& part)>;
 using Limit = std::function<void(const BoardNode& target, std::vector<Part>& parts)>;
 
+Verdict verdict_of(Cause cause, const BoardNode& source, const BoardNode& target,
+                   const std::string& no) {
+  return {.why = Why::kNoTarget,
+          .node = source.id,
+          .text = std::string(to_string(cause)) + ": what the base gives to '" + target.name +
+                  "' stays on '" + source.name + "': " + no,
+          .alternatives = {{target.id, no}}};
+}
+
 // For each node that may give: its parts that the base gives to another one, to the first such node
 // that may take.
 void move_back(Board& board, Plan& plan, Cause cause, const MayGo& may_go, const Limit& limit) {
@@ -30,6 +39,10 @@ void move_back(Board& board, Plan& plan, Cause cause, const MayGo& may_go, const
     for (auto& [owner, parts] : by_owner) {
       const BoardNode target = board.node(owner);
       if (!free_target(target, constants)) continue;
+      if (const std::string no = placement_veto(source, target); !no.empty()) {
+        plan.verdicts.push_back(verdict_of(cause, source, target, no));
+        continue;
+      }
       limit(target, parts);
       if (parts.empty()) continue;
       PlannedMove move = move_of_parts(board, board.node(source.id), target, parts, cause);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "balance/input_check.h"
 #include "base/check.h"
 #include "ring/width.h"
 
@@ -26,13 +27,14 @@ std::size_t racks_of(const ring::Node& node) {
 std::string veto_of(const NodeFacts* facts) {
   if (facts == nullptr) return "nothing is known of it";
   if (!facts->healthy) return "it is not healthy";
+  if (std::string doubt = distrust(*facts); !doubt.empty()) return doubt;
   if (facts->unattributed_writes) {
     return "somebody writes to it past the routers, and a move would lose such writes";
   }
   return facts->vetoes.empty() ? "" : *std::ranges::min_element(facts->vetoes);
 }
 
-// Facts by node. Of a node that is told of twice nothing is believed unless both agree.
+// Facts by node. Of a node that is told of twice, and not alike, nothing is believed.
 class FactsByNode {
  public:
   explicit FactsByNode(const std::vector<NodeFacts>& facts) {
@@ -43,7 +45,11 @@ class FactsByNode {
   const NodeFacts* find(NodeId id) const {
     const auto found =
         std::ranges::lower_bound(sorted_, id, {}, [](const NodeFacts* each) { return each->id; });
-    return found == sorted_.end() || (*found)->id != id ? nullptr : *found;
+    if (found == sorted_.end() || (*found)->id != id) return nullptr;
+    for (auto other = found; other != sorted_.end() && (*other)->id == id; ++other) {
+      if (**other != **found) return nullptr;
+    }
+    return *found;
   }
 
  private:
@@ -94,11 +100,12 @@ void Board::add_nodes() {
     if (each.no_target.empty() && known->joining) each.no_target = "it is not ready yet";
     each.members = node.members.size();
     each.racks = racks_of(node);
-    if (known != nullptr) {
+    if (known != nullptr && distrust(*known).empty()) {
       each.capacity = known->capacity;
       each.keys = known->keys;
       each.bytes_per_key = known->bytes_per_key;
       each.memory = known->memory_bytes;
+      each.key_sample = known->key_sample;
       each.memory_max = known->memory_bytes_max;
     }
     if (each.capacity == 0) each.capacity = node.weight * kCore;
@@ -193,7 +200,20 @@ Price Board::price_of(const BoardNode& node) const {
   return {.keys = node.keys,
           .width = std::max(node.width_now, Wide{1}),
           .bytes_per_key = std::max<std::uint64_t>(node.bytes_per_key, 1),
-          .piece_bytes = constants().piece_bytes};
+          .piece_bytes = constants().piece_bytes,
+          .stock = stock_of(node)};
+}
+
+const Stock* Board::stock_of(const BoardNode& node) const {
+  if (node.key_sample.empty()) return nullptr;
+  auto known = stocks_.find(node.id);
+  if (known == stocks_.end()) {
+    std::vector<ring::TokenRange> ranges;
+    for (const BoardRange& each : ranges_of(node.id)) ranges.push_back(each.range);
+    const Stock stock(ranges, node.key_sample, node.keys, node.keys * node.bytes_per_key);
+    known = stocks_.emplace(node.id, stock).first;
+  }
+  return &known->second;
 }
 
 std::span<const heat::TokenLoad> Board::tokens_in(const BoardRange& range,

@@ -39,7 +39,8 @@ struct BoardNode {
   Wide width_now = 0;            // tokens owned, moves in flight not done
   Wide width = 0;                // tokens owned
   Wide fair_width = 0;           // its share of all tokens
-  std::uint32_t moves_out = 0;   // in flight and planned
+  std::span<const KeySample> key_sample = {};
+  std::uint32_t moves_out = 0;  // in flight and planned
   std::uint32_t moves_in = 0;
 
   std::uint32_t level() const { return level_ppm(load, fair); }
@@ -94,7 +95,10 @@ class Board {
   BoardRange part_of(const BoardRange& range, const ring::TokenRange& part) const;
   std::size_t at(NodeId id) const;
 
+  const Stock* stock_of(const BoardNode& node) const;
+
   const Input& input_;
+  mutable std::map<NodeId, Stock> stocks_;       // made when first asked for: most never are
   std::vector<BoardNode> nodes_;                 // sorted by id
   std::vector<std::uint32_t> places_;            // by id, where ids are dense: in `nodes_`
   std::vector<std::vector<BoardRange>> ranges_;  // of each node, in token order

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "balance/input_check.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -45,13 +46,14 @@ Calm::Calm(const Input& input) : input_(input) {
   find_left();
   for (const Past& each : moves_) {
     if (each.move->committed && !each.move->ordered && within(each, kHour)) {
-      keys_last_hour_ += each.move->keys;
+      keys_last_hour_ = std::min(keys_last_hour_ + each.move->keys, kAmountMax);
     }
   }
 }
 
 void Calm::take_over(const Input& input) {
   for (const PastMove& each : input.history) {
+    if (absurd(each)) continue;
     const std::int64_t ahead = each.ended.value() - input.now.value();
     if (ahead > input.constants.back_max.count()) continue;
     moves_.push_back({&each, ring::normalised(each.ranges), std::min(each.ended, input.now)});
@@ -178,6 +180,13 @@ UnixMillis Calm::pair_rests_until(NodeId source, NodeId destination) const {
   return until > input_.now ? until : UnixMillis{};
 }
 
+UnixMillis Calm::gave_until(NodeId source, milliseconds time) const {
+  for (const Past* each : moves_of(source)) {
+    if (each->move->committed) return within(*each, time) ? later(each->ended, time) : UnixMillis{};
+  }
+  return {};
+}
+
 std::uint64_t Calm::hour_of(std::uint64_t keys_total, std::uint32_t hour_ppm) const {
   const auto share = static_cast<std::uint64_t>(Wide{keys_total} * hour_ppm / 1'000'000);
   return std::max(share, input_.constants.plan_keys_min);
@@ -196,7 +205,7 @@ UnixMillis Calm::keys_left_at(std::uint64_t keys_wanted, std::uint64_t keys_tota
   if (keys <= most) return {};
   for (auto each = moves_.rbegin(); each != moves_.rend(); ++each) {
     if (!each->move->committed || each->move->ordered || !within(*each, kHour)) continue;
-    keys -= each->move->keys;
+    keys -= std::min(keys, each->move->keys);
     if (keys <= most) return later(each->ended, kHour);
   }
   return {};

@@ -47,6 +47,9 @@ class Calm {
   // Until when nothing is tried from one to the other, because the last tries were aborted.
   UnixMillis pair_rests_until(NodeId source, NodeId destination) const;
 
+  // Until so long after its last committed move the node has given.
+  UnixMillis gave_until(NodeId source, milliseconds time) const;
+
   // Moved within the last hour by the balancer's own will.
   std::uint64_t keys_last_hour() const { return keys_last_hour_; }
 

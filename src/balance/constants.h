@@ -17,6 +17,9 @@ struct Constants {
   std::uint32_t hot_mean_ppm = 1'300'000;  // and the 10 s mean agrees: no single spike acts
   std::uint32_t hot_ticks = 3;             // hot in so many ...
   std::uint32_t hot_ticks_of = 5;          // ... of the last so many ticks (at most 8)
+  // What is hot every day at this hour is no accident: above it by so much, the fast trigger acts.
+  // Less is levelled by the slow one, or the same keys would be thrown to and fro each day in haste.
+  std::uint32_t unusual_ppm = 1'150'000;
   // Relative rules alone thrash where there is next to no load (tikv/pd issue 11135).
   std::uint32_t hot_capacity_ppm = 50'000;      // above the mean by so much of its capacity
   std::uint32_t urgent_capacity_ppm = 900'000;  // so full: acts at once
@@ -37,6 +40,8 @@ struct Constants {
   std::uint32_t piece_min_ppm = 5'000;        // of fair: a smaller window is not worth a cut
   std::uint32_t gain_min_ppm = 10'000;        // of fair: a smaller move is not worth its risk ...
   std::uint32_t gain_excess_ppm = 100'000;    // ... unless it is so much of what is too much
+  std::uint32_t flaps_max = 6;  // each earlier flap of its tokens doubles what a move must gain,
+                                // so often at most: 64 x 1 % is more than any piece carries
 
   // ---- which piece --------------------------------------------------------------------------
   std::size_t pieces_max = 64;           // of one move: one scan of the source serves all
@@ -94,10 +99,21 @@ struct Constants {
   // ---- memory -------------------------------------------------------------------------------
   std::uint32_t memory_hot_ppm = 850'000;      // of its limit in use, and ...
   std::uint32_t memory_above_ppm = 1'200'000;  // ... so much more than the others: gives keys away
+  // So does a node that is far from full, but so far above the mean use, as with load; and by so
+  // much of its limit, or a few bytes in an empty pool would move.
+  std::uint32_t memory_skew_ppm = 1'500'000;
+  std::uint32_t memory_skew_limit_ppm = 50'000;
+  std::uint32_t memory_stop_ppm = 1'080'000;  // it goes on until so near the mean use
+  milliseconds memory_settle{20'000};  // a server is asked each 10 s what it uses: so long after a
+                                       // move it may not have counted what left
 
   // ---- advice -------------------------------------------------------------------------------
   std::uint32_t advise_ppm = 800'000;     // mean use of capacity: more nodes are needed ...
   std::uint32_t advise_to_ppm = 650'000;  // ... so many that it falls to this
+
+  // ---- expected load ------------------------------------------------------------------------
+  std::size_t expected_points_max = 4'096;  // of one event of unknown shape: its load in so many
+  std::size_t expected_points = 64;         // ... tokens, and in so many of one range
 };
 
 }  // namespace cleave::balance

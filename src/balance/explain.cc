@@ -27,6 +27,16 @@ std::string wait_text(UnixMillis until, UnixMillis now) {
   return "in " + std::to_string((seconds + 59) / 60) + " min";
 }
 
+// "; not 'd': it is not ready yet; not 'e': it lacks memory for 1.2 MB", or nothing.
+std::string passed_over(const std::vector<Alternative>& alternatives,
+                        const ring::Document& document) {
+  std::string text;
+  for (const Alternative& each : alternatives) {
+    text += "; not " + name_of(document, each.node) + ": " + each.why;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string summary(const Plan& plan) {
@@ -62,13 +72,17 @@ std::string explain(const HeavyToken& token, const ring::Document& document) {
 
 std::vector<std::string> explain(const Plan& plan, const ring::Document& document, UnixMillis now) {
   std::vector<std::string> lines{summary(plan)};
-  for (const PlannedMove& each : plan.moves) lines.push_back(explain(each));
+  for (const PlannedMove& each : plan.moves) {
+    lines.push_back(explain(each) + passed_over(each.alternatives, document));
+  }
   for (const ring::TokenRange& each : plan.merges) {
     lines.push_back("merge the cuts in " + ring::to_string(each) +
                     ": cold for long, and of one owner");
   }
   for (const HeavyToken& each : plan.heavy) lines.push_back(explain(each, document));
-  for (const Verdict& each : plan.verdicts) lines.push_back(explain(each, now));
+  for (const Verdict& each : plan.verdicts) {
+    lines.push_back(explain(each, now) + passed_over(each.alternatives, document));
+  }
   if (!plan.advice.empty()) lines.push_back("advice: " + plan.advice);
   return lines;
 }

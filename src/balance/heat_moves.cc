@@ -66,20 +66,28 @@ class HeatPlanner {
                                  Tries& tries) const;
   Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
                      const BoardNode& target) const;
-  bool worth_it(const BoardNode& source, const Pieces& pieces) const;
+  bool worth_it(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   bool out_of_reach(const Candidates& targets) const;
   void explain(const BoardNode& source, const Tries& tries);
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
   std::uint64_t keys_a_plan() const;
+  std::uint32_t hour_ppm(const BoardNode& source) const;
+  UnixMillis budget_until(const BoardNode& source) const;
   std::uint64_t keys_left(const BoardNode& source) const;
   Price price(const BoardNode& source) const;
   std::uint64_t goal(const BoardNode& node) const {
-    const std::uint32_t bound = static_cast<std::uint32_t>(std::uint64_t{task_.bound_ppm} *
-                                                           constants_.bound_slack_ppm / kMillion);
-    return ppm_of(node.fair, std::max(constants_.fill_ppm, bound));
+    const Wide bound = Wide{task_.bound_ppm} * constants_.bound_slack_ppm / kMillion;
+    const Wide ppm = std::max(Wide{constants_.fill_ppm}, bound);
+    return static_cast<std::uint64_t>(Wide{node.fair} * ppm / kMillion);
   }
   std::uint64_t excess(const BoardNode& node) const { return above(node.load, goal(node)); }
+  // What is expected of the node, where that is why it is too hot; else nullptr.
+  const Phantom* phantom_of(const BoardNode& node) const {
+    const auto found = task_.phantoms.find(node.id);
+    if (found == task_.phantoms.end()) return nullptr;
+    return found->second.load >= excess(node) / 2 ? &found->second : nullptr;
+  }
   std::uint64_t gain_min(const BoardNode& node) const {
     const std::uint64_t of_fair = ppm_of(node.fair, constants_.gain_min_ppm);
     const std::uint64_t of_excess = ppm_of(excess(node), constants_.gain_excess_ppm);
@@ -106,7 +114,8 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
   for (const BoardNode& each : board_.nodes()) {
     const bool little = Wide{above(each.load, each.fair)} * kMillion <
                         Wide{each.capacity} * constants_.calm_capacity_ppm;
-    if (!each.draining && !little && each.level() > task_.stop_ppm) {
+    if (each.draining || little || each.level() <= task_.stop_ppm) continue;
+    if (task_.engaged != Engaged::kIdle || phantom_of(each) != nullptr) {
       hot.emplace_back(each.level(), each.id);
     }
   }
@@ -149,7 +158,7 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
       board_.apply(*move);
       targets_.update(source.id);
       targets_.update(id);
-      keys_used_ += move->keys;
+      if (!ordered(move->cause)) keys_used_ += move->keys;
       plan_.moves.push_back(std::move(*move));
       return true;
     }
@@ -203,8 +212,8 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
     pieces.keys -= pieces.windows.back().keys;
     pieces.windows.pop_back();
   }
-  if (!worth_it(source, pieces)) pieces = heavy_token(from, source, target);
-  if (!worth_it(source, pieces)) {
+  if (!worth_it(source, target, pieces)) pieces = heavy_token(from, source, target);
+  if (!worth_it(source, target, pieces)) {
     no = room == 0 ? "it has no room" : "no piece that it has room for would help enough";
     return std::nullopt;
   }
@@ -267,24 +276,39 @@ Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNod
 }
 
 // Large enough against what is too much, and against the time that the scan takes from the source.
-bool HeatPlanner::worth_it(const BoardNode& source, const Pieces& pieces) const {
+bool HeatPlanner::worth_it(const BoardNode& source, const BoardNode& target,
+                           const Pieces& pieces) const {
   if (pieces.windows.empty()) return false;
   const Wide scan = Wide{source.keys} * constants_.scan_ns_per_key;
-  return pieces.load >= gain_min(source) && Wide{pieces.load} * constants_.worth_seconds >= scan;
+  std::vector<ring::TokenRange> ranges;
+  for (const Window& each : pieces.windows) ranges.push_back(each.range);
+  // Tokens that have left the target before flap: going back must gain more each time.
+  const std::uint32_t flaps =
+      std::min(calm_.flaps(target.id, ring::normalised(std::move(ranges))), constants_.flaps_max);
+  return Wide{pieces.load} >= Wide{gain_min(source)} << flaps &&
+         Wide{pieces.load} * constants_.worth_seconds >= scan;
 }
 
 PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
                                  const Pieces& pieces) const {
   PlannedMove move{.source = source.id, .destination = target.id};
   std::vector<ring::TokenRange> ranges;
-  for (const Window& each : pieces.windows) ranges.push_back(each.range);
+  const Price by = board_.price_of(source);
+  for (const Window& each : pieces.windows) {
+    ranges.push_back(each.range);
+    move.bytes += by.bytes_in(each.range, each.keys);
+  }
   move.ranges = ring::normalised(std::move(ranges));
   move.cause = task_.engaged == Engaged::kSlow ? Cause::kSlow
                : urgent(source)                ? Cause::kUrgent
                                                : Cause::kHot;
+  const Phantom* phantom = phantom_of(source);
+  if (phantom != nullptr) {
+    move.cause = Cause::kPresplit;
+    move.pin_until = phantom->until;
+  }
   move.load = pieces.load;
   move.keys = pieces.keys;
-  move.bytes = pieces.keys * source.bytes_per_key;
   move.source_before = source.load;
   move.source_after = source.load - pieces.load;
   move.destination_before = target.load;
@@ -296,7 +320,8 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
       " of its load and " + percent(move.keys, source.keys) + " of its keys to '" + target.name +
       "' at " + times(target.level()) + "; after it " +
       times(level_ppm(move.source_after, source.fair)) + " and " +
-      times(level_ppm(move.destination_after, target.fair));
+      times(level_ppm(move.destination_after, target.fair)) +
+      (phantom == nullptr ? "" : "; expected: " + phantom->event);
   return move;
 }
 
@@ -304,11 +329,16 @@ std::uint64_t HeatPlanner::keys_a_plan() const {
   return std::max(ppm_of(board_.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
 }
 
+// Of all keys, in an hour.
+std::uint32_t HeatPlanner::hour_ppm(const BoardNode& source) const {
+  if (task_.engaged == Engaged::kSlow) return constants_.hour_keys_ppm / constants_.slow_divisor;
+  return urgent(source) ? constants_.urgent_hour_keys_ppm : constants_.hour_keys_ppm;
+}
+
 std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
-  const bool hurry = task_.engaged == Engaged::kHot && urgent(source);
+  if (phantom_of(source) != nullptr) return std::max<std::uint64_t>(source.keys, 1);
   const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
-  const std::uint32_t hour_ppm = hurry ? constants_.urgent_hour_keys_ppm : constants_.hour_keys_ppm;
-  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm / divisor);
+  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm(source));
   return std::min(above(keys_a_plan() / divisor, keys_used_), above(hour, keys_used_));
 }
 
@@ -334,6 +364,12 @@ bool HeatPlanner::out_of_reach(const Candidates& targets) const {
   return targets.nodes.empty() || level < board_.node(targets.nodes.front()).level();
 }
 
+// When a whole plan's keys may be moved again; 0 = by the next plan already.
+UnixMillis HeatPlanner::budget_until(const BoardNode& source) const {
+  const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
+  return calm_.keys_left_at(keys_a_plan() / divisor, board_.total_keys(), hour_ppm(source));
+}
+
 // The likeliest reason why none of the targets could help.
 void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
   Verdict verdict{.node = source.id};
@@ -349,7 +385,7 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
                    "), which no cut can divide: cache it, or spread it over several keys";
   } else if (tries.lacked_keys || keys_left(source) == 0) {
     verdict.why = Why::kBudget;
-    verdict.until = UnixMillis{board_.input().now.value() + 3'600'000};
+    verdict.until = budget_until(source);
     verdict.text = who + ", but the budget of keys is used up: " +
                    std::to_string(calm_.keys_last_hour() + keys_used_) + " moved in this hour";
   } else if (tries.lacked_cuts) {

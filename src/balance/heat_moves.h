@@ -7,6 +7,7 @@
 
 #include "balance/board.h"
 #include "balance/calm.h"
+#include "balance/expected.h"
 #include "balance/plan.h"
 #include "balance/trigger.h"
 
@@ -18,9 +19,12 @@ struct HeatTask {
   std::uint32_t stop_ppm = 0;  // nodes above it are worked on
   std::uint32_t bound_ppm = 0;
   std::uint32_t cuts_left = 0;  // that the document may grow by
+  // Nodes that expected load makes hot are worked on whatever `engaged` says: outside of the key
+  // budget, because a person ordered it.
+  const Phantoms& phantoms;
 };
 
-// Adds moves (carried out on the board too) and verdicts. Requires: engaged is not kIdle.
+// Adds moves (carried out on the board too) and verdicts.
 void plan_heat(Board& board, const Calm& calm, const HeatTask& task, Plan& plan);
 
 }  // namespace cleave::balance

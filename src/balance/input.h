@@ -1,4 +1,4 @@
-// What the planner is told. Plain values; the order of `nodes` and `history` does not matter.
+// What the planner is told. Plain values; the order of the lists does not matter.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,14 @@ namespace cleave::balance {
 // One core kept busy: capacity of a node of weight 1 unless it is told otherwise.
 inline constexpr std::uint64_t kCore = 1'000'000'000;
 
+// A key drawn at random from all keys of a node, and what it takes in memory there.
+struct KeySample {
+  Token token;
+  std::uint64_t bytes = 0;
+
+  friend bool operator==(const KeySample&, const KeySample&) = default;
+};
+
 // What is known of a node beside the ring document (which has its weight, state and racks).
 struct NodeFacts {
   NodeId id = {};
@@ -30,6 +38,29 @@ struct NodeFacts {
   bool joining = false;                  // known, but not yet ready to take anything
   bool unattributed_writes = false;      // somebody writes to it past the routers
   std::vector<std::string> vetoes = {};  // further reasons why no move may touch it
+  // Sorted by token; a key may be in it more than once. Empty: bytes are taken to lie evenly.
+  std::vector<KeySample> key_sample = {};
+
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
+};
+
+// How hot a node usually is at this hour: mean of its levels at the same hour of the last 7 days.
+struct UsualLevel {
+  NodeId node = {};
+  std::uint32_t ppm = 0;  // of its fair load
+};
+
+// Load that a person (or a replay of recorded heat) expects: phantom load, planned for from
+// `lead_from` until `end` as if it were there.
+struct Expected {
+  ring::TokenRange range = {};
+  std::uint64_t load = 0;     // nanoseconds of server time a second, of all of the range
+  UnixMillis lead_from = {};  // <= start
+  UnixMillis start = {};
+  UnixMillis end = {};
+  std::string event = {};  // its name, for people
+
+  friend auto operator<=>(const Expected&, const Expected&) = default;
 };
 
 // A move that is over.
@@ -57,6 +88,8 @@ struct Input {
   std::vector<PastMove> history = {};  // at least of the last day
   Trigger trigger = {};                // as the plan before returned it
   Orders orders = {};
+  std::vector<UsualLevel> usual = {};   // of the nodes where it is known, in any order
+  std::vector<Expected> expected = {};  // in any order
   Constants constants = {};
   UnixMillis now = {};
   std::uint64_t seed = 0;  // for choices among equals

@@ -1,23 +1,29 @@
 #include "balance/memory_moves.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "balance/parts.h"
 #include "balance/text.h"
+#include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
-constexpr std::size_t kRangesMax = 64;  // of one move
 
-std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
+std::uint64_t ppm_of(std::uint64_t amount, std::uint64_t ppm) {
   return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
 }
 
+std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
+  return amount > limit ? amount - limit : 0;
+}
+
 // What every node would use if all were filled alike, in millionths of its limit.
-std::uint32_t mean_use_ppm(const Board& board) {
+std::uint64_t mean_use_ppm(const Board& board) {
   Wide used = 0;
   Wide limit = 0;
   for (const BoardNode& each : board.nodes()) {
@@ -25,94 +31,294 @@ std::uint32_t mean_use_ppm(const Board& board) {
     used += each.memory;
     limit += each.memory_max;
   }
-  return limit == 0 ? 0 : static_cast<std::uint32_t>(used * kMillion / limit);
+  const Wide most = Wide{1'000} * kMillion;  // a thousand times its limit: as much as says anything
+  return limit == 0 ? 0 : static_cast<std::uint64_t>(std::min(used * kMillion / limit, most));
 }
 
-bool filled(const BoardNode& node, std::uint32_t mean_ppm, const Constants& constants) {
-  if (node.memory_max == 0 || node.draining) return false;
-  const std::uint32_t above =
-      static_cast<std::uint32_t>(std::uint64_t{mean_ppm} * constants.memory_above_ppm / kMillion);
-  return node.memory >= ppm_of(node.memory_max, constants.memory_hot_ppm) &&
-         node.memory >= ppm_of(node.memory_max, above);
+bool overfull(const BoardNode& node, std::uint64_t mean_ppm, bool was, const Constants& constants) {
+  if (node.memory_max == 0) return false;
+  const std::uint64_t mean = ppm_of(node.memory_max, mean_ppm);
+  const std::uint64_t excess = above(node.memory, mean);
+  if (was) return node.memory > ppm_of(mean, constants.memory_stop_ppm);
+  const bool almost_full = node.memory >= ppm_of(node.memory_max, constants.memory_hot_ppm) &&
+                           node.memory >= ppm_of(mean, constants.memory_above_ppm);
+  const bool far_above = node.memory >= ppm_of(mean, constants.memory_skew_ppm) &&
+                         excess >= ppm_of(node.memory_max, constants.memory_skew_limit_ppm);
+  return almost_full || far_above;
 }
 
-// The node with most bytes to spare below the mean use, or nullptr.
-const BoardNode* roomiest(const Board& board, const BoardNode& source, std::uint32_t mean_ppm) {
-  const BoardNode* best = nullptr;
-  std::uint64_t most = 0;
-  for (const BoardNode& each : board.nodes()) {
-    if (each.id == source.id || each.memory_max == 0 || each.racks < source.racks) continue;
-    if (!free_target(each, board.constants())) continue;
-    const std::uint64_t level = ppm_of(each.memory_max, mean_ppm);
-    if (level <= each.memory || level - each.memory <= most) continue;
-    most = level - each.memory;
-    best = &each;
+// What may be taken out of one source for one target.
+struct Allowance {
+  std::uint64_t bytes = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t load = 0;
+  std::uint64_t cuts = 0;
+};
+
+// A stretch of the source, and what lies in it.
+struct Piece {
+  Part part;
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
+  Wide cost = 1;  // share of the node's keys and of its fair load, in millionths
+
+  bool denser_than(const Piece& other) const {
+    const Wide left = bytes * other.cost;
+    const Wide right = other.bytes * cost;
+    return left != right ? left > right : part.range < other.part.range;
   }
-  return best;
+};
+
+class MemoryPlanner {
+ public:
+  MemoryPlanner(Board& board, const Calm& calm, Plan& plan)
+      : board_(board),
+        calm_(calm),
+        plan_(plan),
+        constants_(board.constants()),
+        mean_ppm_(mean_use_ppm(board)) {
+    const std::uint64_t plan_keys =
+        std::max(ppm_of(board.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
+    keys_left_ = std::min(plan_keys, calm.keys_left(board.total_keys(), constants_.hour_keys_ppm));
+    const std::size_t most =
+        std::min<std::size_t>(board.nodes().size() * constants_.cuts_per_node, constants_.cuts_max);
+    std::size_t cuts = board.input().view->document().cuts.size();
+    for (const PlannedMove& each : plan.moves) cuts += 2 * each.ranges.size();
+    cuts_left_ = above(most, cuts);
+  }
+
+  void run() {
+    std::vector<std::pair<std::uint64_t, NodeId>> full;
+    for (const NodeTrigger& each : plan_.trigger.nodes) {
+      if (!each.emptying) continue;
+      const BoardNode& node = board_.node(each.node);
+      full.emplace_back(~ppm_of_limit(node), node.id);  // fullest first
+    }
+    std::ranges::sort(full);
+    for (const auto& [level, id] : full) help(id);
+  }
+
+ private:
+  static std::uint64_t ppm_of_limit(const BoardNode& node) {
+    return static_cast<std::uint64_t>(Wide{node.memory} * kMillion / node.memory_max);
+  }
+
+  std::uint64_t mean_of(const BoardNode& node) const { return ppm_of(node.memory_max, mean_ppm_); }
+
+  std::uint64_t spare(const BoardNode& node) const {
+    return above(ppm_of(mean_of(node), constants_.fill_ppm), node.memory);
+  }
+
+  void help(NodeId id);
+  std::string refusal(const BoardNode& source, Verdict& verdict) const;
+  std::vector<NodeId> targets(const BoardNode& source, Verdict& verdict) const;
+  std::vector<Piece> pieces(const BoardNode& source, const BoardNode& target) const;
+  Piece piece_of(const BoardNode& source, const Part& part) const;
+  std::optional<Piece> fitted(const BoardNode& source, Piece piece, const Allowance& left) const;
+  std::vector<Part> take(const BoardNode& source, const std::vector<Piece>& from,
+                         Allowance left) const;
+  void explain(const BoardNode& source, Verdict verdict) const;
+
+  Board& board_;
+  const Calm& calm_;
+  Plan& plan_;
+  const Constants& constants_;
+  std::uint64_t mean_ppm_;
+  std::uint64_t keys_left_ = 0;
+  std::uint64_t cuts_left_ = 0;
+};
+
+void MemoryPlanner::help(NodeId id) {
+  const BoardNode source = board_.node(id);
+  Verdict verdict{.node = id};
+  verdict.text = "memory: '" + source.name + "' uses " + percent(source.memory, source.memory_max) +
+                 " of its memory";
+  const std::string who = verdict.text;
+  if (const std::string no = refusal(source, verdict); !no.empty()) {
+    verdict.text += ", but " + no;
+    plan_.verdicts.push_back(std::move(verdict));
+    return;
+  }
+  for (const NodeId to : targets(source, verdict)) {
+    const BoardNode target = board_.node(to);
+    const Allowance allowed{.bytes = std::min(above(source.memory, mean_of(source)), spare(target)),
+                            .keys = keys_left_,
+                            .load = room_of(target, constants_),
+                            .cuts = cuts_left_};
+    const std::vector<Part> taken = take(source, pieces(source, target), allowed);
+    if (taken.empty()) continue;
+    PlannedMove move = move_of_parts(board_, source, target, taken, Cause::kMemory);
+    if (!fits_memory(target, move, constants_)) continue;
+    move.alternatives = std::move(verdict.alternatives);
+    move.reason = who + " and gives " + pieces_text(move) + ", most bytes for their load, to '" +
+                  target.name + "' at " + percent(target.memory, target.memory_max);
+    keys_left_ -= std::min(keys_left_, move.keys);
+    cuts_left_ -= std::min<std::uint64_t>(cuts_left_, 2 * move.ranges.size());
+    carry_out(board_, plan_, std::move(move));
+    return;
+  }
+  explain(source, std::move(verdict));
 }
 
-// The coldest parts first, until one of the limits is reached.
-std::vector<Part> coldest(const Board& board, const Calm& calm, const BoardNode& source,
-                          const BoardNode& target, std::uint64_t bytes) {
-  const Price price = board.price_of(source);
-  const ring::RangeSet away = calm.left(target.id);
-  std::vector<Part> parts = parts_of(board, source.id);
-  std::erase_if(parts, [&](const Part& each) {
-    return ring::overlap({each.range}, away) || ring::overlap({each.range}, calm.dwelling());
-  });
-  std::ranges::sort(parts, [&](const Part& left, const Part& right) {
-    const Wide left_heat = Wide{left.load} * (price.keys_in(right.range) + 1);
-    const Wide right_heat = Wide{right.load} * (price.keys_in(left.range) + 1);
-    return left_heat != right_heat ? left_heat < right_heat : left.range.first < right.range.first;
-  });
-  const std::uint64_t plan_keys = std::max(
-      ppm_of(board.total_keys(), board.constants().plan_keys_ppm), board.constants().plan_keys_min);
-  std::uint64_t keys =
-      std::min(plan_keys, calm.keys_left(board.total_keys(), board.constants().hour_keys_ppm));
-  std::uint64_t room = room_of(target, board.constants());
+// Why nothing is even tried; "" = it is.
+std::string MemoryPlanner::refusal(const BoardNode& source, Verdict& verdict) const {
+  if (!source.no_source.empty()) {
+    verdict.why = Why::kVeto;
+    return "no move may touch it: " + source.no_source;
+  }
+  if (source.moves_out >= constants_.moves_out_max) {
+    verdict.why = Why::kInFlight;
+    return "its move under way comes first";
+  }
+  verdict.until = calm_.gave_until(source.id, constants_.memory_settle);
+  if (verdict.until == UnixMillis{}) return "";
+  verdict.why = Why::kRests;
+  return "its server has not yet counted what its last move took away";
+}
+
+// Most memory to spare first.
+std::vector<NodeId> MemoryPlanner::targets(const BoardNode& source, Verdict& verdict) const {
+  std::vector<std::pair<std::uint64_t, NodeId>> open;
+  for (const BoardNode& each : board_.nodes()) {
+    if (each.id == source.id || each.memory_max == 0 || spare(each) == 0) continue;
+    std::string no = each.no_target.empty() ? placement_veto(source, each) : each.no_target;
+    if (no.empty() && each.moves_in >= constants_.moves_in_max) no = "it is taking another move";
+    if (no.empty()) {
+      open.emplace_back(~spare(each), each.id);
+    } else if (verdict.alternatives.size() < kAlternativesMax) {
+      verdict.alternatives.push_back({each.id, std::move(no)});
+    }
+  }
+  std::ranges::sort(open);
+  std::vector<NodeId> ids;
+  for (const auto& [room, id] : open) {
+    if (ids.size() < constants_.targets_max) ids.push_back(id);
+  }
+  return ids;
+}
+
+// What the source may give to the target, cut where its stock changes; densest in bytes first.
+std::vector<Piece> MemoryPlanner::pieces(const BoardNode& source, const BoardNode& target) const {
+  std::vector<Piece> result;
+  const Price price = board_.price_of(source);
+  const auto add = [&](const BoardRange& of, const ring::TokenRange& range) {
+    result.push_back(piece_of(source, {range, source.id, board_.load_in(of, range), &of}));
+  };
+  for (const BoardRange& each : board_.ranges_of(source.id)) {
+    for (const ring::TokenRange& free : ring::outside(each.range, calm_.dwelling())) {
+      for (const ring::TokenRange& range : ring::outside(free, calm_.left(target.id))) {
+        if (price.stock == nullptr) {
+          add(each, range);
+          continue;
+        }
+        const auto slices = price.stock->slices();
+        auto slice = std::ranges::lower_bound(slices, range.first, {},
+                                              [](const Slice& of) { return of.range.last; });
+        for (; slice != slices.end() && slice->range.first <= range.last; ++slice) {
+          add(each, ring::common(slice->range, range));
+        }
+      }
+    }
+  }
+  std::ranges::sort(result,
+                    [](const Piece& left, const Piece& right) { return left.denser_than(right); });
+  return result;
+}
+
+Piece MemoryPlanner::piece_of(const BoardNode& source, const Part& part) const {
+  const Price price = board_.price_of(source);
+  Piece piece{.part = part, .keys = price.keys_in(part.range)};
+  piece.bytes = price.bytes_in(part.range, piece.keys);
+  const Wide keys = Wide{piece.keys} * kMillion / std::max<std::uint64_t>(source.keys, 1);
+  const Wide load = Wide{part.load} * kMillion / std::max<std::uint64_t>(source.fair, 1);
+  piece.cost = keys + load + 1;
+  return piece;
+}
+
+// The piece, or as much of its front as there is room for.
+std::optional<Piece> MemoryPlanner::fitted(const BoardNode& source, Piece piece,
+                                           const Allowance& left) const {
+  const Wide width = ring::width(piece.part.range);
+  Wide part = width;
+  if (piece.bytes > left.bytes) part = std::min(part, width / piece.bytes * left.bytes);
+  if (piece.keys > left.keys) part = std::min(part, width / piece.keys * left.keys);
+  if (part == 0) return std::nullopt;
+  if (part < width) {
+    Part front = piece.part;
+    front.range.last = Token{front.range.first.value() + static_cast<std::uint64_t>(part - 1)};
+    front.load = board_.load_in(*front.of, front.range);
+    piece = piece_of(source, front);
+  }
+  const bool fits = piece.bytes <= left.bytes && piece.keys <= left.keys;
+  if (!fits || piece.bytes == 0 || piece.part.load > left.load) return std::nullopt;
+  return piece;
+}
+
+std::vector<Part> MemoryPlanner::take(const BoardNode& source, const std::vector<Piece>& from,
+                                      Allowance left) const {
   std::vector<Part> taken;
-  for (const Part& each : parts) {
-    const std::uint64_t its_keys = price.keys_in(each.range);
-    const std::uint64_t its_bytes = its_keys * price.bytes_per_key;
-    if (taken.size() >= kRangesMax) break;
-    if (its_keys == 0 || its_keys > keys || its_bytes > bytes || each.load > room) continue;
-    keys -= its_keys;
-    bytes -= its_bytes;
-    room -= each.load;
-    taken.push_back(each);
+  std::uint64_t bytes = 0;
+  for (const Piece& each : from) {
+    if (taken.size() >= constants_.pieces_max || left.cuts < 2) break;
+    const auto piece = fitted(source, each, left);
+    if (!piece) continue;
+    left.bytes -= piece->bytes;
+    left.keys -= piece->keys;
+    left.load -= piece->part.load;
+    left.cuts -= 2;
+    bytes += piece->bytes;
+    taken.push_back(piece->part);
   }
+  // A hundredth of what is too much is not worth a scan.
+  if (bytes * 100 < above(source.memory, mean_of(source))) taken.clear();
   return taken;
+}
+
+void MemoryPlanner::explain(const BoardNode& source, Verdict verdict) const {
+  const Price price = board_.price_of(source);
+  const Slice* largest = nullptr;
+  if (price.stock != nullptr) {
+    for (const Slice& each : price.stock->slices()) {
+      const bool token = each.range.first == each.range.last;
+      if (token && (largest == nullptr || each.bytes > largest->bytes)) largest = &each;
+    }
+  }
+  if (keys_left_ == 0) {
+    verdict.why = Why::kBudget;
+    verdict.until = calm_.keys_left_at(1, board_.total_keys(), constants_.hour_keys_ppm);
+    verdict.text += ", but the budget of keys is used up";
+  } else if (cuts_left_ < 2) {
+    verdict.why = Why::kCuts;
+    verdict.text += ", but the pool has as many cuts as it may have; merges come first";
+  } else if (largest != nullptr && largest->bytes > above(source.memory, mean_of(source)) / 2) {
+    verdict.why = Why::kUnsplittable;
+    verdict.token = largest->range.first;
+    verdict.text += ", and one token holds " + bytes_text(largest->bytes) +
+                    " of it, which no cut can divide and nobody has room for";
+  } else if (!calm_.dwelling().empty()) {
+    verdict.why = Why::kDwell;
+    verdict.until = calm_.dwelling_until();
+    verdict.text += ", but what could be given was put there only just now";
+  } else {
+    verdict.why = Why::kNoTarget;
+    verdict.text += ", and nobody has room in memory and load";
+  }
+  plan_.verdicts.push_back(std::move(verdict));
 }
 
 }  // namespace
 
-void plan_memory(Board& board, const Calm& calm, Plan& plan) {
-  const Constants& constants = board.constants();
-  const std::uint32_t mean_ppm = mean_use_ppm(board);
-  const std::vector<BoardNode> before = board.nodes();
-  for (const BoardNode& each : before) {
-    if (!filled(each, mean_ppm, constants)) continue;
-    const BoardNode source = board.node(each.id);
-    if (!free_source(source, constants)) continue;
-    const BoardNode* found = roomiest(board, source, mean_ppm);
-    const std::string who = "memory: '" + source.name + "' uses " +
-                            percent(source.memory, source.memory_max) + " of its memory";
-    if (found == nullptr) {
-      plan.verdicts.push_back(
-          {.why = Why::kNoTarget, .node = source.id, .text = who + ", and nobody has room"});
-      continue;
-    }
-    const BoardNode target = *found;
-    const std::uint64_t excess = source.memory - ppm_of(source.memory_max, mean_ppm);
-    const std::uint64_t room = ppm_of(target.memory_max, mean_ppm) - target.memory;
-    const auto taken = coldest(board, calm, source, target, std::min(excess, room));
-    if (taken.empty()) continue;
-    PlannedMove move = move_of_parts(board, source, target, taken, Cause::kMemory);
-    if (!fits_memory(target, move, constants)) continue;
-    move.reason = who + " and gives " + pieces_text(move) + ", its coldest, to '" + target.name +
-                  "' at " + percent(target.memory, target.memory_max);
-    carry_out(board, plan, std::move(move));
+void update_emptying(const Board& board, const Trigger& before, Trigger& next) {
+  const std::uint64_t mean_ppm = mean_use_ppm(board);
+  for (NodeTrigger& each : next.nodes) {
+    const NodeTrigger* known = find_node(before, each.node);
+    const bool was = known != nullptr && known->emptying;
+    each.emptying = overfull(board.node(each.node), mean_ppm, was, board.constants());
   }
+}
+
+void plan_memory(Board& board, const Calm& calm, Plan& plan) {
+  MemoryPlanner(board, calm, plan).run();
 }
 
 }  // namespace cleave::balance

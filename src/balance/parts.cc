@@ -21,6 +21,16 @@ std::vector<Part> parts_of(const Board& board, NodeId source) {
   return parts;
 }
 
+std::string placement_veto(const BoardNode& source, const BoardNode& target) {
+  if (target.racks < source.racks) {
+    return "it has fewer racks, and the piece would lose a failure domain";
+  }
+  if (target.members < source.members) {
+    return "it has fewer members, and the piece would lose a replica";
+  }
+  return "";
+}
+
 bool free_source(const BoardNode& node, const Constants& constants) {
   return node.no_source.empty() && node.moves_out < constants.moves_out_max;
 }
@@ -42,10 +52,11 @@ PlannedMove move_of_parts(const Board& board, const BoardNode& source, const Boa
   for (const Part& each : parts) {
     ranges.push_back(each.range);
     move.load += each.load;
-    move.keys += price.keys_in(each.range);
+    const std::uint64_t keys = price.keys_in(each.range);
+    move.keys += keys;
+    move.bytes += price.bytes_in(each.range, keys);
   }
   move.ranges = ring::normalised(std::move(ranges));
-  move.bytes = move.keys * source.bytes_per_key;
   move.source_before = source.load;
   move.source_after = source.load - std::min(source.load, move.load);
   move.destination_before = target.load;

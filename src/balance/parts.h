@@ -22,6 +22,10 @@ struct Part {
 // What the source owns and nothing touches yet, in token order.
 std::vector<Part> parts_of(const Board& board, NodeId source);
 
+// Why the target must not hold what the source holds: it would lose a replica or a failure domain.
+// "" = it may.
+std::string placement_veto(const BoardNode& source, const BoardNode& target);
+
 bool free_source(const BoardNode& node, const Constants& constants);
 bool free_target(const BoardNode& node, const Constants& constants);
 

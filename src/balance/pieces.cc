@@ -159,7 +159,7 @@ class Chooser {
         result_.lacked_keys = true;
         continue;
       }
-      whole.cost = whole.keys * price_.bytes_per_key + price_.piece_bytes;
+      whole.cost = price_.bytes_in(each.range, whole.keys) + price_.piece_bytes;
       result_.windows.push_back(whole);
       result_.load += whole.load;
       result_.keys += whole.keys;

@@ -17,19 +17,21 @@ namespace cleave::balance {
 
 // Why a move is made.
 enum class Cause : std::uint8_t {
-  kUrgent,   // the source is almost at its capacity
-  kHot,      // far above the mean
-  kSlow,     // a little above the mean, for minutes
-  kMemory,   // its memory fills up
-  kDrain,    // it leaves
-  kJoin,     // the destination has less than its share of the ring
-  kFlatten,  // every cut is to be taken back
-  kGather,   // crumbs that load left behind go home
+  kUrgent,    // the source is almost at its capacity
+  kHot,       // far above the mean
+  kSlow,      // a little above the mean, for minutes
+  kMemory,    // its memory fills up
+  kDrain,     // it leaves
+  kJoin,      // the destination has less than its share of the ring
+  kFlatten,   // every cut is to be taken back
+  kGather,    // crumbs that load left behind go home
+  kPresplit,  // load that is expected would make the source hot
 };
 
 // Whether a person ordered it: such moves are outside of the key budget (PastMove::ordered).
 constexpr bool ordered(Cause cause) {
-  return cause == Cause::kDrain || cause == Cause::kJoin || cause == Cause::kFlatten;
+  return cause == Cause::kDrain || cause == Cause::kJoin || cause == Cause::kFlatten ||
+         cause == Cause::kPresplit;
 }
 
 // A node that a decision passed over, and why.
@@ -57,6 +59,7 @@ struct PlannedMove {
   std::uint64_t destination_before = 0;
   std::uint64_t destination_after = 0;
   std::vector<Alternative> alternatives = {};  // destinations passed over, at most kAlternativesMax
+  UnixMillis pin_until = {};  // its cuts are not merged before; 0 = not pinned (ring::MoveRequest)
 
   friend bool operator==(const PlannedMove&, const PlannedMove&) = default;
 };
@@ -66,7 +69,9 @@ enum class Why : std::uint8_t {
   kFrozen,         // a person said so
   kNoHeat,         // the picture is missing, of another ring, or mostly remembered
   kTooManyDown,    // so many nodes are unhealthy that load is no guide
+  kBadInput,       // what the planner was told cannot be
   kNotLongEnough,  // hot, but not yet for long enough
+  kUsual,          // hot, but no more than at this hour of other days: levelled slowly
   kInFlight,       // it is being helped already
   kVeto,           // the node must take part in no move
   kRests,          // its last moves failed or did not help
@@ -108,6 +113,7 @@ struct Plan {
   std::vector<Verdict> verdicts = {};
   std::vector<HeavyToken> heavy = {};  // heaviest first, at most 32
   std::string advice = {};             // for people; "" = none
+  std::uint64_t advice_nodes = 0;      // how many of the mean capacity to add; 0 = none
   Trigger trigger = {};                // for the next plan
   // Highest level of a node, in millionths of its fair load (peak over mean): now; with moves in
   // flight and planned ones done; and the least that any placement could reach.

@@ -1,15 +1,16 @@
 #include "balance/planner.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "balance/back_moves.h"
 #include "balance/board.h"
-#include "balance/bound.h"
 #include "balance/calm.h"
+#include "balance/expected.h"
 #include "balance/heat_moves.h"
+#include "balance/input_check.h"
 #include "balance/memory_moves.h"
 #include "balance/merges.h"
+#include "balance/review.h"
 #include "balance/staged_moves.h"
 #include "balance/text.h"
 #include "base/check.h"
@@ -19,67 +20,6 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
-constexpr std::size_t kHeavyMax = 32;
-
-// The nodes as they are, moves in flight not done: what the trigger judges.
-std::vector<Level> levels_of(const Board& board) {
-  heat::Load total;
-  Wide capacity = 0;
-  for (const heat::NodeLoad& each : board.input().picture.nodes) total += each.load;
-  for (const BoardNode& each : board.nodes()) capacity += each.capacity;
-  std::vector<Level> levels;
-  for (const BoardNode& each : board.nodes()) {
-    if (each.draining) continue;
-    Level level{.node = each.id, .capacity = each.capacity};
-    const auto& nodes = board.input().picture.nodes;
-    const auto seen = std::ranges::lower_bound(nodes, each.id, {}, &heat::NodeLoad::node);
-    if (seen != nodes.end() && seen->node == each.id) level.load = seen->load;
-    level.fair = {.tick = scaled(total.tick, each.capacity, capacity),
-                  .mean = scaled(total.mean, each.capacity, capacity),
-                  .slow = scaled(total.slow, each.capacity, capacity),
-                  .peak = scaled(total.peak, each.capacity, capacity)};
-    levels.push_back(level);
-  }
-  return levels;
-}
-
-std::uint32_t bound_of(const Board& board) {
-  std::vector<std::uint64_t> tokens;
-  for (const heat::TokenLoad& each : board.input().picture.tokens) {
-    if (each.samples >= board.constants().piece_samples_min) tokens.push_back(each.load);
-  }
-  std::vector<std::uint64_t> capacities;
-  for (const BoardNode& each : board.nodes()) {
-    if (!each.draining) capacities.push_back(each.capacity);
-  }
-  return bound_ppm(tokens, board.total_load(), capacities);
-}
-
-// With moves in flight done.
-NodeId owner_of(const Board& board, Token token) {
-  const ring::RingView& view = *board.input().view;
-  const ring::Entry& entry = view.entry(view.find(token));
-  return entry.move == ring::kNone ? entry.node : view.document().moves[entry.move].destination;
-}
-
-std::vector<HeavyToken> heavy_of(const Board& board) {
-  std::vector<HeavyToken> heavy;
-  const heat::Picture& picture = board.input().picture;
-  for (const heat::TokenLoad& each : picture.tokens) {
-    if (each.samples < board.constants().piece_samples_min) continue;
-    const BoardNode& owner = board.node(owner_of(board, each.token));
-    if (owner.fair == 0) continue;
-    const std::uint32_t ppm = level_ppm(each.load, owner.fair);
-    if (ppm < board.constants().heavy_ppm) continue;
-    heavy.push_back({.token = each.token, .node = owner.id, .load = each.load, .ppm = ppm});
-  }
-  std::ranges::sort(heavy, [](const HeavyToken& left, const HeavyToken& right) {
-    return left.load != right.load ? left.load > right.load : left.token < right.token;
-  });
-  if (heavy.size() > kHeavyMax) heavy.resize(kHeavyMax);
-  for (HeavyToken& each : heavy) each.key = heat::key_at(picture, each.token);
-  return heavy;
-}
 
 // Whether a node is being given its share of the ring (a join, a raised weight). It begins far
 // below and goes on until nearly there, and pauses while the node has its share of the load.
@@ -117,32 +57,6 @@ std::string trust(const Board& board, Why& why) {
   return "";
 }
 
-// Hot nodes that the trigger does not believe yet.
-void explain_waiting(const Board& board, const std::vector<Level>& levels, Plan& plan) {
-  const Constants& constants = board.constants();
-  for (const Level& level : levels) {
-    const NodeTrigger* state = find_node(plan.trigger, level.node);
-    const std::string& name = board.node(level.node).name;
-    if (state->hot_ticks != 0) {
-      const std::string who = "node '" + name + "' is at " +
-                              times(level_ppm(level.load.mean, level.fair.mean)) + ", hot in ";
-      plan.verdicts.push_back({.why = Why::kNotLongEnough,
-                               .node = level.node,
-                               .text = who + std::to_string(std::popcount(state->hot_ticks)) +
-                                       " of the last " + std::to_string(constants.hot_ticks_of) +
-                                       " ticks; acts at " + std::to_string(constants.hot_ticks)});
-    } else if (state->warm_since != UnixMillis{}) {
-      const std::int64_t since = state->warm_since.value();
-      plan.verdicts.push_back({.why = Why::kNotLongEnough,
-                               .node = level.node,
-                               .text = "node '" + name + "' is a little high at " +
-                                       times(level_ppm(level.load.slow, level.fair.slow)) +
-                                       "; acts when it lasts",
-                               .until = UnixMillis{since + constants.slow_after.count()}});
-    }
-  }
-}
-
 std::uint32_t cuts_left(const Board& board) {
   const Constants& constants = board.constants();
   const std::size_t by_nodes = board.nodes().size() * constants.cuts_per_node;
@@ -151,42 +65,23 @@ std::uint32_t cuts_left(const Board& board) {
   return static_cast<std::uint32_t>(most - std::min(most, cuts));
 }
 
-std::string advice_of(const Board& board) {
-  Wide capacity = 0;
-  std::uint64_t nodes = 0;
-  for (const BoardNode& each : board.nodes()) {
-    capacity += each.capacity;
-    nodes += each.draining ? 0U : 1U;
-  }
-  const Wide load = board.total_load();
-  const Constants& constants = board.constants();
-  if (load == 0 || load * kMillion < capacity * constants.advise_ppm) return "";
-  const Wide each_to = capacity / nodes * constants.advise_to_ppm / kMillion;
-  const auto wanted = static_cast<std::uint64_t>((load + each_to - 1) / each_to);
-  if (wanted <= nodes) return "";
-  return "all nodes together are at " +
-         percent(board.total_load(), static_cast<std::uint64_t>(capacity)) +
-         " of their capacity, which no move can better: add " + std::to_string(wanted - nodes) +
-         " node(s)";
-}
-
 // Moves by load, unless something says that load is no guide now.
-void plan_load(Board& board, const Calm& calm, const std::vector<Level>& levels,
-               std::uint32_t stop_ppm, Plan& plan) {
-  if (plan.trigger.engaged == Engaged::kIdle) {
-    explain_waiting(board, levels, plan);
+void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, std::uint32_t stop_ppm,
+               Plan& plan) {
+  if (plan.trigger.engaged == Engaged::kIdle && phantoms.empty()) {
     plan_gather(board, calm, plan);
     return;
   }
   const HeatTask task{.engaged = plan.trigger.engaged,
                       .stop_ppm = stop_ppm,
                       .bound_ppm = plan.bound_ppm,
-                      .cuts_left = cuts_left(board)};
+                      .cuts_left = cuts_left(board),
+                      .phantoms = phantoms};
   plan_heat(board, calm, task, plan);
 }
 
-void plan_all(Board& board, const Calm& calm, const std::vector<Level>& levels,
-              std::uint32_t stop_ppm, Plan& plan) {
+void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, std::uint32_t stop_ppm,
+              Plan& plan) {
   const Input& input = board.input();
   plan_drains(board, plan);
   Verdict doubt;
@@ -196,7 +91,7 @@ void plan_all(Board& board, const Calm& calm, const std::vector<Level>& levels,
   } else {
     plan_joins(board, calm, plan);
     if (doubt.text.empty()) {
-      plan_load(board, calm, levels, stop_ppm, plan);
+      plan_load(board, calm, phantoms, stop_ppm, plan);
       plan_memory(board, calm, plan);
     } else {
       plan.verdicts.push_back(doubt);
@@ -205,70 +100,54 @@ void plan_all(Board& board, const Calm& calm, const std::vector<Level>& levels,
   plan.merges = plan_merges(board, calm);
 }
 
-}  // namespace
+// ppm x ppm, at most what 32 bits hold.
+std::uint32_t times_ppm(std::uint32_t left, std::uint32_t right) {
+  const std::uint64_t product = std::uint64_t{left} * right / kMillion;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(product, 0xFFFFFFFFU));
+}
 
-Plan plan(const Input& input) {
-  CHECK(input.view != nullptr);
-  Plan result{.trigger = input.trigger};
-  if (input.picture.epoch != input.view->epoch()) {
-    result.verdicts.push_back({.why = Why::kNoHeat, .text = "the picture is of another ring"});
-    return result;
-  }
+// `input` with the phantoms laid over `seen`, which is what the routers reported.
+Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& phantoms) {
+  Plan result;
   Board board(input);
   const Calm calm(input);
-  const std::vector<Level> levels = levels_of(board);
+  const std::vector<Level> levels = levels_of(board, seen);
   for (const Level& level : levels) {
     result.peak_ppm = std::max(result.peak_ppm, level_ppm(level.load.mean, level.fair.mean));
   }
   result.bound_ppm = bound_of(board);
   result.heavy = heavy_of(board);
-  result.advice = advice_of(board);
-  const auto by_bound = static_cast<std::uint32_t>(std::uint64_t{result.bound_ppm} *
-                                                   input.constants.stop_bound_ppm / kMillion);
-  const std::uint32_t stop_ppm = std::max(input.constants.stop_ppm, by_bound);
+  advise(board, result);
+  const std::uint32_t stop_ppm = std::max(
+      input.constants.stop_ppm, times_ppm(result.bound_ppm, input.constants.stop_bound_ppm));
   result.trigger = next_trigger(input.trigger, levels, stop_ppm, input.constants, input.now);
   update_filling(board, calm, input.trigger, result.trigger);
+  update_emptying(board, input.trigger, result.trigger);
   if (input.view->document().frozen) {
     result.verdicts.push_back(
         {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
   } else {
-    plan_all(board, calm, levels, stop_ppm, result);
+    plan_all(board, calm, phantoms, stop_ppm, result);
+    if (result.trigger.engaged == Engaged::kIdle) explain_waiting(board, levels, result);
   }
   result.predicted_ppm = board.peak_ppm();
   return result;
 }
 
-std::string_view to_string(Cause cause) {
-  switch (cause) {
-    case Cause::kUrgent: return "urgent";
-    case Cause::kHot: return "hot";
-    case Cause::kSlow: return "slow";
-    case Cause::kMemory: return "memory";
-    case Cause::kDrain: return "drain";
-    case Cause::kJoin: return "join";
-    case Cause::kFlatten: return "flatten";
-    case Cause::kGather: return "gather";
-  }
-  return "unknown";
-}
+}  // namespace
 
-std::string_view to_string(Why why) {
-  switch (why) {
-    case Why::kFrozen: return "frozen";
-    case Why::kNoHeat: return "no-heat";
-    case Why::kTooManyDown: return "too-many-down";
-    case Why::kNotLongEnough: return "not-long-enough";
-    case Why::kInFlight: return "in-flight";
-    case Why::kVeto: return "veto";
-    case Why::kRests: return "rests";
-    case Why::kBudget: return "budget";
-    case Why::kCuts: return "cuts";
-    case Why::kDwell: return "dwell";
-    case Why::kUnsplittable: return "unsplittable";
-    case Why::kNoTarget: return "no-target";
-    case Why::kTooSmall: return "too-small";
+Plan plan(const Input& input) {
+  CHECK(input.view != nullptr);
+  if (const Verdict doubt = distrust(input); !doubt.text.empty()) {
+    Plan nothing{.trigger = input.trigger};
+    nothing.verdicts.push_back(doubt);
+    return nothing;
   }
-  return "unknown";
+  const auto now = [&](const Expected& each) { return foreseen(each, input.now); };
+  if (std::ranges::none_of(input.expected, now)) return plan_for(input, input.picture, {});
+  Input foreseeing = input;
+  const Phantoms phantoms = lay_expected(foreseeing);
+  return plan_for(foreseeing, input.picture, phantoms);
 }
 
 }  // namespace cleave::balance

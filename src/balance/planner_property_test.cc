@@ -1,7 +1,9 @@
 // Laws of the planner, each over random worlds (test_input.h).
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
+#include <set>
 
 #include "balance/board.h"
 #include "balance/calm.h"
@@ -23,10 +25,32 @@ std::string about(std::uint64_t seed, const PlannedMove& move) {
   return "seed " + std::to_string(seed) + ": " + move.reason;
 }
 
-TEST(PlannerLaw, EveryMoveCanBegin) {
+std::size_t racks_of(const ring::Node& node) {
+  std::set<std::string> racks;
+  for (const ring::Member& each : node.members) racks.insert(each.rack);
+  return racks.size();
+}
+
+// Each move alone keeps the replicas and failure domains of what it moves, so any prefix does.
+void expect_no_replica_lost(const ring::Document& document, const PlannedMove& move) {
+  const ring::Node& source = *ring::find_node(document, move.source);
+  const ring::Node& destination = *ring::find_node(document, move.destination);
+  EXPECT_GE(destination.members.size(), source.members.size()) << move.reason;
+  EXPECT_GE(racks_of(destination), racks_of(source)) << move.reason;
+}
+
+Input random_input_with_events(std::uint64_t seed) {
+  Input input = random_input(seed);
+  Rng rng(seed);
+  if (rng.chance(1, 2)) input.expected = random_events(rng, input.now);
+  return input;
+}
+
+TEST(PlannerLaw, EveryMoveCanBeginAndLosesNoReplica) {
   std::size_t moves = 0;
+  std::size_t presplits = 0;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    const Input input = random_input(seed);
+    const Input input = random_input_with_events(seed);
     ring::Document document = input.view->document();
     for (const PlannedMove& move : plan(input).moves) {
       ASSERT_EQ(ring::normalised(move.ranges), move.ranges) << about(seed, move);
@@ -37,9 +61,14 @@ TEST(PlannerLaw, EveryMoveCanBegin) {
       ASSERT_TRUE(begun) << about(seed, move) << ": " << begun.error().message;
       document = *begun;
       ++moves;
+      expect_no_replica_lost(document, move);
+      presplits += move.cause == Cause::kPresplit ? 1U : 0U;
+      ASSERT_EQ(move.pin_until > input.now, move.cause == Cause::kPresplit) << about(seed, move);
+      ASSERT_LE(move.alternatives.size(), kAlternativesMax);
     }
   }
-  EXPECT_GT(moves, kCases / 3);  // the worlds are such that there is something to do
+  EXPECT_GT(presplits, kCases / 50);
+  EXPECT_GT(moves, kCases / 4);  // the worlds are such that there is something to do
 }
 
 TEST(PlannerLaw, NoMoveByLoadPutsItsTwoNodesInTheOtherOrder) {
@@ -111,9 +140,11 @@ TEST(PlannerLaw, MovesByLoadStayWithinTheBudgets) {
 
 TEST(PlannerLaw, TheOrderOfTheListsDoesNotMatterAndEqualInputGivesAnEqualPlan) {
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    const Input input = random_input(seed);
+    const Input input = random_input_with_events(seed);
     Input mixed = input;
     std::ranges::reverse(mixed.nodes);
+    std::ranges::reverse(mixed.expected);
+    std::ranges::reverse(mixed.usual);
     std::ranges::reverse(mixed.history);
     Rng rng(seed);
     for (std::size_t left = mixed.history.size(); left > 1; --left) {
@@ -143,23 +174,6 @@ TEST(PlannerLaw, MergesNeverChangeAnOwner) {
   EXPECT_GT(merges, kCases / 20);
 }
 
-TEST(PlannerLaw, AFrozenPoolAndOneWithoutHeatMoveNothing) {
-  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    Input input = random_input(seed);
-    ring::Document document = input.view->document();
-    document.frozen = true;
-    Input frozen = input;
-    frozen.view = test_view(document);
-    const Plan still = plan(frozen);
-    ASSERT_TRUE(still.moves.empty() && still.merges.empty()) << "seed " << seed;
-    ASSERT_FALSE(still.verdicts.empty());
-    input.picture.sources.clear();
-    for (const PlannedMove& move : plan(input).moves) {
-      ASSERT_FALSE(by_load(move.cause)) << about(seed, move);
-    }
-  }
-}
-
 // Load of any range, as the picture of another ring has it.
 std::uint64_t load_in(const heat::Picture& picture, const ring::TokenRange& range) {
   Wide load = 0;
@@ -180,6 +194,124 @@ std::uint64_t load_in(const heat::Picture& picture, const ring::TokenRange& rang
     }
   }
   return static_cast<std::uint64_t>(load);
+}
+
+// The same load, told of another ring of the same nodes.
+heat::Picture retold(const heat::Picture& before, const ring::RingView& view) {
+  heat::Picture picture{.epoch = view.epoch(), .observed = before.observed};
+  picture.tokens = before.tokens;
+  picture.sources = before.sources;
+  std::map<NodeId, heat::NodeLoad> nodes;
+  for (const ring::Node& node : view.document().nodes) nodes[node.id].node = node.id;
+  for (const ring::Entry& entry : view.entries()) {
+    const std::uint64_t load = load_in(before, entry.range);
+    heat::RangeLoad range{.range = entry.range, .node = entry.node};
+    range.load = {.tick = load, .mean = load, .slow = load, .peak = load};
+    nodes[entry.node].load += range.load;
+    picture.ranges.push_back(range);
+  }
+  for (const auto& [id, node] : nodes) picture.nodes.push_back(node);
+  return picture;
+}
+
+TEST(PlannerLaw, WhatWasMergedIsNotCutTheSameWayAgainAtTheSameLoad) {
+  std::size_t merged_cuts = 0;
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    Input input = random_input(seed);
+    input.orders = {};
+    input.picture.observed = seconds{3'600};
+    for (heat::RangeLoad& each : input.picture.ranges) each.load.peak = each.load.mean;
+    ring::Document document = input.view->document();
+    for (const ring::TokenRange& range : plan(input).merges) {
+      document = *ring::merge_cuts(document, range, input.now);
+    }
+    const ring::RingSnapshot before = input.view;
+    const heat::Picture picture = input.picture;
+    input.view = test_view(document);
+    input.picture = retold(picture, *input.view);
+    std::set<ring::TokenRange> gone;
+    for (const ring::Cut& each : before->document().cuts) gone.insert(each.range);
+    for (const ring::Cut& each : document.cuts) gone.erase(each.range);
+    merged_cuts += gone.size();
+    for (const PlannedMove& move : plan(input).moves) {
+      if (!by_load(move.cause)) continue;
+      for (const ring::TokenRange& each : move.ranges) {
+        ASSERT_FALSE(gone.contains(each)) << about(seed, move);
+      }
+    }
+  }
+  EXPECT_GT(merged_cuts, kCases / 20);
+}
+
+// Any one number of the input at an extreme, or a list that lacks or repeats something.
+void corrupt(Input& input, Rng& rng) {
+  constexpr std::array<std::uint64_t, 4> kExtremes{0, 1, ring::kNumberMax, ~std::uint64_t{0}};
+  const std::uint64_t extreme = kExtremes[rng.below(4)];
+  const auto time = UnixMillis{static_cast<std::int64_t>(extreme)};
+  const auto any = [&](auto& list) -> auto& { return list[rng.below(list.size())]; };
+  switch (rng.below(14)) {
+    case 0: any(input.picture.ranges).load.mean = extreme; break;
+    case 1: any(input.picture.ranges).load.peak = extreme; break;
+    case 2: any(input.picture.nodes).load.tick = extreme; break;
+    case 3: any(input.picture.nodes).load.slow = extreme; break;
+    case 4:
+      if (!input.picture.tokens.empty()) any(input.picture.tokens).load = extreme;
+      break;
+    case 5: any(input.nodes).keys = extreme; break;
+    case 6: any(input.nodes).bytes_per_key = extreme; break;
+    case 7: any(input.nodes).capacity = extreme; break;
+    case 8: any(input.nodes).memory_bytes = extreme; break;
+    case 9: any(input.nodes).memory_bytes_max = extreme; break;
+    case 10: input.now = time; break;
+    case 11: input.nodes.erase(input.nodes.begin()); break;
+    case 12: input.nodes.push_back(any(input.nodes)); break;
+    default:
+      for (PastMove& each : input.history) {
+        each.ended = time;
+        each.keys = extreme;
+        each.source = NodeId{static_cast<std::uint32_t>(extreme)};
+      }
+  }
+}
+
+TEST(PlannerLaw, BadInputNeverCrashesAndWhatIsRefusedMovesNothing) {
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 1; seed <= 2 * kCases; ++seed) {
+    Input input = random_input_with_events(seed);
+    Rng rng(seed);
+    for (std::uint64_t times = 1 + rng.below(3); times > 0; --times) corrupt(input, rng);
+    const Plan result = plan(input);
+    const auto bad = [](const Verdict& each) { return each.why == Why::kBadInput; };
+    if (std::ranges::any_of(result.verdicts, bad)) {
+      ASSERT_TRUE(result.moves.empty() && result.merges.empty()) << "seed " << seed;
+      ++refused;
+    }
+    ring::Document document = input.view->document();
+    for (const PlannedMove& move : result.moves) {
+      const auto begun = ring::begin_move(
+          document, {move.ranges, move.source, move.destination, move.reason, UnixMillis{1}});
+      ASSERT_TRUE(begun) << about(seed, move) << ": " << begun.error().message;
+      document = *begun;
+    }
+  }
+  EXPECT_GT(refused, kCases / 10);
+}
+
+TEST(PlannerLaw, AFrozenPoolAndOneWithoutHeatMoveNothing) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    Input input = random_input(seed);
+    ring::Document document = input.view->document();
+    document.frozen = true;
+    Input frozen = input;
+    frozen.view = test_view(document);
+    const Plan still = plan(frozen);
+    ASSERT_TRUE(still.moves.empty() && still.merges.empty()) << "seed " << seed;
+    ASSERT_FALSE(still.verdicts.empty());
+    input.picture.sources.clear();
+    for (const PlannedMove& move : plan(input).moves) {
+      ASSERT_FALSE(by_load(move.cause)) << about(seed, move);
+    }
+  }
 }
 
 // The load does not change; planned moves are done at once and time passes: it ends, and no piece
@@ -217,22 +349,8 @@ TEST(PlannerLaw, WithSteadyLoadItComesToRest) {
                                  .keys = move.keys,
                                  .predicted_gain = move.load});
       }
-      // The same load, told of the new ring.
       input.view = test_view(document);
-      heat::Picture picture{.epoch = input.view->epoch(), .observed = before.observed};
-      picture.tokens = before.tokens;
-      picture.sources = before.sources;
-      std::map<NodeId, heat::NodeLoad> nodes;
-      for (const ring::Node& node : document.nodes) nodes[node.id].node = node.id;
-      for (const ring::Entry& entry : input.view->entries()) {
-        const std::uint64_t load = load_in(before, entry.range);
-        heat::RangeLoad range{.range = entry.range, .node = entry.node};
-        range.load = {.tick = load, .mean = load, .slow = load, .peak = load};
-        nodes[entry.node].load += range.load;
-        picture.ranges.push_back(range);
-      }
-      for (const auto& [id, node] : nodes) picture.nodes.push_back(node);
-      input.picture = picture;
+      input.picture = retold(before, *input.view);
     }
     ASSERT_GE(quiet, 6) << "seed " << seed;
   }

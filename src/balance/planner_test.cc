@@ -5,86 +5,10 @@
 #include <set>
 
 #include "balance/explain.h"
-#include "balance/test_world.h"
+#include "balance/planner_fixture.h"
 
 namespace cleave::balance {
 namespace {
-
-constexpr UnixMillis kNow{1'700'000'000'000};
-constexpr std::uint64_t kFair = 200'000'000;  // of each of four nodes: a fifth of a core
-
-// Four nodes with a load of the test's choice; engaged already unless the test says otherwise.
-class PlannerTest : public ::testing::Test {
- protected:
-  PlannerTest() {
-    document_ = test_document(4);
-    document_.cuts.clear();
-    for (std::uint32_t node = 1; node <= 4; ++node) {
-      input_.nodes.push_back({.id = NodeId{node}, .keys = 10'000, .bytes_per_key = 100});
-    }
-    input_.trigger.engaged = Engaged::kHot;
-    input_.now = kNow;
-    input_.seed = 1;
-  }
-
-  // `percent[i]` of the fair load on node i + 1, spread over `pieces` of its ranges, the same in
-  // each, by one well sampled token in the middle.
-  void load(const std::vector<std::uint64_t>& percent, std::size_t pieces = 40) {
-    view_ = test_view(document_);
-    std::map<NodeId, std::size_t> left;
-    for (std::size_t at = 0; at < percent.size(); ++at) {
-      left[NodeId{static_cast<std::uint32_t>(at + 1)}] = pieces;
-    }
-    for (const ring::Entry& entry : view_->entries()) {
-      const std::size_t node = entry.node.value() - 1;
-      std::uint64_t load = 0;
-      if (left[entry.node] > 0 && node < percent.size()) {
-        --left[entry.node];
-        load = kFair / 100 * percent[node] / pieces;
-        const std::uint64_t middle = entry.range.first.value() / 2 + entry.range.last.value() / 2;
-        tokens_.push_back({Token{middle}, load, 100});
-      }
-      loads_.push_back(load);
-    }
-  }
-
-  Plan planned() {
-    if (loads_.empty()) load({100, 100, 100, 100});
-    input_.view = view_;
-    heat::Picture& picture = input_.picture;
-    picture = {.epoch = view_->epoch(), .observed = seconds{3'600}, .tokens = tokens_};
-    std::map<NodeId, heat::NodeLoad> nodes;
-    for (const ring::Node& node : document_.nodes) nodes[node.id].node = node.id;
-    for (std::size_t at = 0; at < loads_.size(); ++at) {
-      const ring::Entry& entry = view_->entries()[at];
-      heat::RangeLoad range{.range = entry.range, .node = entry.node};
-      range.load = {.tick = loads_[at], .mean = loads_[at], .slow = loads_[at], .peak = loads_[at]};
-      nodes[entry.node].load += range.load;
-      picture.ranges.push_back(range);
-    }
-    for (const auto& [id, node] : nodes) picture.nodes.push_back(node);
-    picture.sources = sources_;
-    for (const heat::TokenLoad& each : tokens_) {
-      picture.keys.push_back({"key", each.token, NodeId{1}, each.load, 0});
-    }
-    return plan(input_);
-  }
-
-  std::vector<Why> reasons(const Plan& plan) const {
-    std::vector<Why> result;
-    for (const Verdict& each : plan.verdicts) result.push_back(each.why);
-    return result;
-  }
-
-  NodeFacts& facts(std::uint32_t node) { return input_.nodes[node - 1]; }
-
-  ring::Document document_;
-  ring::RingSnapshot view_;
-  std::vector<std::uint64_t> loads_;
-  std::vector<heat::TokenLoad> tokens_;
-  std::vector<heat::Source> sources_{{.session = SessionId{"router"}, .recorder = 1, .load = 1}};
-  Input input_;
-};
 
 TEST_F(PlannerTest, MovesTheExcessToANodeWithRoom) {
   load({160, 100, 100, 40});
@@ -245,6 +169,38 @@ TEST_F(PlannerTest, ANodeWhoseMemoryFillsUpGivesItsColdestRanges) {
   EXPECT_EQ(plan.moves[0].load, 0U);  // there are ranges without any load
   EXPECT_GT(plan.moves[0].bytes, 5'000'000U);
   EXPECT_LE(plan.moves[0].keys, 400U);  // 1 % of all
+}
+
+TEST_F(PlannerTest, ATenantWithLargeValuesIsSpreadByBytes) {
+  load({100, 100, 100, 100}, 20);
+  input_.trigger = {};
+  for (NodeFacts& each : input_.nodes) {
+    each.memory_bytes = 100'000'000;
+    each.memory_bytes_max = 1'000'000'000;
+    each.bytes_per_key = 10'000;
+  }
+  // Three tokens of node 3 with a hundred keys each hold four fifths of its 800 MB.
+  facts(3).memory_bytes = 800'000'000;
+  facts(3).bytes_per_key = 80'000;
+  std::vector<KeySample>& sample = facts(3).key_sample;
+  std::vector<Token> tenant;
+  for (const ring::TokenRange& each : view_->owned_by(NodeId{3})) {
+    for (int count = 0; count < 4; ++count) {
+      sample.push_back({Token{each.first.value() + static_cast<std::uint64_t>(count)}, 16'000});
+    }
+    if (tenant.size() == 3) continue;
+    tenant.push_back(Token{each.last.value() - 5});
+    for (int count = 0; count < 4; ++count) sample.push_back({tenant.back(), 700'000});
+  }
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  const PlannedMove& move = plan.moves[0];
+  EXPECT_EQ(move.cause, Cause::kMemory);
+  EXPECT_TRUE(
+      std::ranges::any_of(tenant, [&](Token each) { return ring::contains(move.ranges, each); }));
+  EXPECT_GT(move.bytes, 50'000'000U);
+  EXPECT_LE(move.keys, 400U);
+  EXPECT_TRUE(plan.trigger.nodes[2].emptying);
 }
 
 TEST_F(PlannerTest, MemoryThatIsFullEverywhereMovesNothing) {

@@ -24,7 +24,7 @@ std::vector<Part> within_room(const std::vector<Part>& parts, std::uint64_t room
 // Whom a draining node gives to next, and what: to the node that the base names where that has
 // room, because this takes a cut away; else to whoever has most room; else, because a drain must
 // end, the coldest part to whoever is least loaded.
-std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board,
+std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, const BoardNode& source,
                                                    const std::vector<Part>& parts) {
   const Constants& constants = board.constants();
   std::map<NodeId, std::vector<Part>> homes;
@@ -33,7 +33,7 @@ std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board,
   const BoardNode* coolest = nullptr;
   const BoardNode* roomiest = nullptr;
   for (const BoardNode& each : board.nodes()) {
-    if (!free_target(each, constants)) continue;
+    if (!free_target(each, constants) || !placement_veto(source, each).empty()) continue;
     if (coolest == nullptr || each.level() < coolest->level()) coolest = &each;
     const std::uint64_t room = room_of(each, constants);
     if (roomiest == nullptr || room > room_of(*roomiest, constants)) roomiest = &each;
@@ -49,6 +49,17 @@ std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board,
   const auto coldest = std::ranges::min_element(
       parts, {}, [](const Part& part) { return std::pair(part.load, part.range.first); });
   return {coolest->id, {*coldest}};
+}
+
+// Why not, of the first few nodes.
+std::vector<Alternative> drain_vetoes(const Board& board, const BoardNode& source) {
+  std::vector<Alternative> result;
+  for (const BoardNode& each : board.nodes()) {
+    if (each.id == source.id || result.size() >= kAlternativesMax) continue;
+    std::string no = each.no_target.empty() ? placement_veto(source, each) : each.no_target;
+    result.push_back({each.id, no.empty() ? "it is taking another move" : std::move(no)});
+  }
+  return result;
 }
 
 }  // namespace
@@ -68,11 +79,12 @@ void plan_drains(Board& board, Plan& plan) {
       continue;
     }
     if (!free_source(source, constants)) continue;  // one move after the other
-    const auto [target, taken] = next_of_drain(board, parts);
+    const auto [target, taken] = next_of_drain(board, source, parts);
     if (taken.empty()) {
       plan.verdicts.push_back({.why = Why::kNoTarget,
                                .node = source.id,
-                               .text = who + ", but no node can take anything now"});
+                               .text = who + ", but no node can take anything now",
+                               .alternatives = drain_vetoes(board, source)});
       continue;
     }
     const BoardNode to = board.node(target);
@@ -132,6 +144,7 @@ void fill(Board& board, const Calm& calm, NodeId id, Plan& plan) {
   const BoardNode* donor = nullptr;
   for (const BoardNode& each : board.nodes()) {
     if (each.draining || !free_source(each, constants) || each.width <= each.fair_width) continue;
+    if (!placement_veto(each, target).empty()) continue;
     if (donor == nullptr || each.width - each.fair_width > donor->width - donor->fair_width) {
       donor = &each;
     }

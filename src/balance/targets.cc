@@ -15,16 +15,6 @@ std::string busy(const BoardNode& node, const Constants& constants) {
 
 }  // namespace
 
-std::string placement_veto(const BoardNode& source, const BoardNode& target) {
-  if (target.racks < source.racks) {
-    return "it has fewer racks, and the piece would lose a failure domain";
-  }
-  if (target.members < source.members) {
-    return "it has fewer members, and the piece would lose a replica";
-  }
-  return "";
-}
-
 Targets::Targets(const Board& board, const Calm& calm) : board_(board), calm_(calm) {
   places_.reserve(board.nodes().size());
   for (const BoardNode& each : board.nodes()) {

@@ -11,14 +11,11 @@
 
 #include "balance/board.h"
 #include "balance/calm.h"
+#include "balance/parts.h"
 #include "balance/plan.h"
 #include "base/rng.h"
 
 namespace cleave::balance {
-
-// Why the target must not hold what the source holds: it would lose a replica or a failure domain.
-// "" = it may.
-std::string placement_veto(const BoardNode& source, const BoardNode& target);
 
 // For one source.
 struct Candidates {

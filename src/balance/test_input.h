@@ -36,6 +36,10 @@ inline ring::Document random_document(Rng& rng, UnixMillis now) {
   for (std::uint32_t number = 1; number <= nodes; ++number) {
     ring::Node node = test_node(number, static_cast<std::uint32_t>(1 + rng.below(3)));
     node.members[0].rack = "r" + std::to_string(rng.below(3));
+    for (std::uint64_t more = rng.chance(1, 3) ? rng.below(3) : 0; more > 0; --more) {
+      const std::string address = node.name + ":" + std::to_string(more + 1);
+      node.members.push_back({.address = address, .rack = "r" + std::to_string(rng.below(3))});
+    }
     if (number > 1 && rng.chance(1, 10)) node.state = ring::NodeState::kDraining;
     document.nodes.push_back(node);
   }
@@ -109,6 +113,32 @@ inline PastMove random_past(Rng& rng, const ring::Document& document, UnixMillis
   return move;
 }
 
+// Some tokens with many keys, some keys far larger than the rest.
+inline std::vector<KeySample> random_sample(Rng& rng) {
+  std::vector<KeySample> sample;
+  for (std::uint64_t count = rng.below(200); count > 0; --count) {
+    const Token token =
+        !sample.empty() && rng.chance(1, 4) ? sample.back().token : Token{rng.next()};
+    sample.push_back({token, 1 + rng.below(rng.chance(1, 20) ? 1'000'000 : 1'000)});
+  }
+  std::ranges::sort(sample, {}, &KeySample::token);
+  return sample;
+}
+
+inline std::vector<Expected> random_events(Rng& rng, UnixMillis now) {
+  std::vector<Expected> events;
+  for (const ring::TokenRange& range : random_ranges(rng, 1 + rng.below(3))) {
+    const std::int64_t begin = static_cast<std::int64_t>(rng.below(100)) - 80;
+    events.push_back({.range = range,
+                      .load = std::uint64_t{1} << rng.below(40),
+                      .lead_from = UnixMillis{now.value() + begin * 1'000},
+                      .start = UnixMillis{now.value() + begin * 1'000 + 60'000},
+                      .end = UnixMillis{now.value() + begin * 1'000 + 90'000},
+                      .event = "event " + std::to_string(events.size())});
+  }
+  return events;
+}
+
 inline Input random_input(std::uint64_t seed) {
   Rng rng(seed);
   const UnixMillis now{1'700'000'000'000};
@@ -122,6 +152,10 @@ inline Input random_input(std::uint64_t seed) {
     facts.joining = rng.chance(1, 20);
     facts.unattributed_writes = rng.chance(1, 20);
     if (rng.chance(1, 20)) facts.vetoes = {"it is the second name of a server"};
+    if (rng.chance(1, 3)) facts.key_sample = random_sample(rng);
+    if (rng.chance(1, 4)) {
+      input.usual.push_back({node.id, static_cast<std::uint32_t>(rng.below(3'000'000))});
+    }
     input.nodes.push_back(facts);
   }
   for (std::uint64_t count = rng.below(6); count > 0; --count) {

@@ -19,9 +19,16 @@ bool above_by(std::uint64_t load, std::uint64_t fair, std::uint64_t capacity, st
   return load > fair && reaches(load - fair, capacity, ppm);
 }
 
-bool hot_now(const Level& level, const Constants& constants) {
+bool far_above(const Level& level, const Constants& constants) {
   return level.load.tick > 0 && reaches(level.load.tick, level.fair.tick, constants.hot_ppm) &&
          above_by(level.load.tick, level.fair.tick, level.capacity, constants.hot_capacity_ppm);
+}
+
+// Above its own history for this hour, where there is one.
+bool unusual(const Level& level, std::uint64_t load, std::uint64_t fair,
+             const Constants& constants) {
+  const Wide usual = Wide{level.usual_ppm} * constants.unusual_ppm / kMillion;
+  return Wide{load} * kMillion >= Wide{fair} * usual;
 }
 
 bool warm_now(const Level& level, const Constants& constants) {
@@ -37,8 +44,8 @@ NodeTrigger next_of(const NodeTrigger& before, const Level& level, const Constan
   next.hot_ticks = static_cast<std::uint8_t>(history & ((1U << constants.hot_ticks_of) - 1U));
   if (!warm_now(level, constants)) {
     next.warm_since = UnixMillis{};
-  } else if (before.warm_since == UnixMillis{}) {
-    next.warm_since = now;
+  } else if (before.warm_since == UnixMillis{} || before.warm_since > now) {
+    next.warm_since = now;  // also when a clock was put back, or it would wait for that time
   }
   return next;
 }
@@ -54,6 +61,15 @@ std::uint32_t level_ppm(std::uint64_t load, std::uint64_t fair) {
 const NodeTrigger* find_node(const Trigger& trigger, NodeId node) {
   const auto found = std::ranges::lower_bound(trigger.nodes, node, {}, &NodeTrigger::node);
   return found == trigger.nodes.end() || found->node != node ? nullptr : &*found;
+}
+
+bool hot_now(const Level& level, const Constants& constants) {
+  return far_above(level, constants) && unusual(level, level.load.tick, level.fair.tick, constants);
+}
+
+bool hot_as_usual(const Level& level, const Constants& constants) {
+  return far_above(level, constants) &&
+         !unusual(level, level.load.tick, level.fair.tick, constants);
 }
 
 bool urgent(const Level& level, const Constants& constants) {
@@ -79,7 +95,8 @@ Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::
     node = next_of(node, level, constants, now);
     const auto ticks = static_cast<std::uint32_t>(std::popcount(node.hot_ticks));
     const bool lasting = ticks >= constants.hot_ticks &&
-                         reaches(level.load.mean, level.fair.mean, constants.hot_mean_ppm);
+                         reaches(level.load.mean, level.fair.mean, constants.hot_mean_ppm) &&
+                         unusual(level, level.load.mean, level.fair.mean, constants);
     const bool warm_for_long =
         node.warm_since != UnixMillis{} &&
         now.value() - node.warm_since.value() >= constants.slow_after.count();

@@ -1,7 +1,7 @@
 // When to act: from levels of load to "work now", with memory, so that no single spike acts and
 // work that has begun goes on to its goal (hysteresis).
 //
-//            3 of 5 ticks hot, or almost full                  five minutes a little high
+//        3 of 5 ticks hot and unusual, or almost full          five minutes a little high
 //   kIdle ------------------------------------> kHot   kIdle ----------------------------> kSlow
 //     ^------ nobody above the stop level -------'       ^--- nobody above the stop level ---'
 //
@@ -27,6 +27,7 @@ struct NodeTrigger {
   std::uint8_t hot_ticks = 0;  // one bit a tick, newest lowest
   UnixMillis warm_since = {};  // a little high since; 0 = is not
   bool filling = false;        // has less than its share of the ring and is being given it
+  bool emptying = false;       // holds far more bytes than the others and gives them away
 
   friend bool operator==(const NodeTrigger&, const NodeTrigger&) = default;
 };
@@ -48,10 +49,17 @@ struct Level {
   heat::Load load = {};  // as it is
   heat::Load fair = {};  // its share of everybody's load, by capacity
   std::uint64_t capacity = 0;
+  std::uint32_t usual_ppm = 0;  // its level at this hour of other days; 0 = not known
 };
 
 // How much of its fair load a node carries, in millionths. 0 where nobody has load.
 std::uint32_t level_ppm(std::uint64_t load, std::uint64_t fair);
+
+// At this tick far enough above the mean, and above what is usual at this hour?
+bool hot_now(const Level& level, const Constants& constants);
+
+// Hot, but not above what is usual: left to the slow trigger.
+bool hot_as_usual(const Level& level, const Constants& constants);
 
 // Almost at its capacity and above the stop level, so that somebody else has room.
 bool urgent(const Level& level, const Constants& constants);

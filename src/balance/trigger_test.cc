@@ -48,6 +48,36 @@ TEST_F(TriggerTest, ADipBetweenDoesNotBeginTheCountAgain) {
   EXPECT_EQ(tick(level(160)), Engaged::kHot);
 }
 
+TEST_F(TriggerTest, WhatIsUsualAtThisHourIsLeftToTheSlowTrigger) {
+  Level daily = level(160);
+  daily.usual_ppm = 1'450'000;  // 1.15 x of it are 1.67
+  EXPECT_TRUE(hot_as_usual(daily, kConstants));
+  for (int count = 0; count < 150; ++count) ASSERT_EQ(tick(daily), Engaged::kIdle) << count;
+  EXPECT_EQ(tick(daily), Engaged::kSlow);
+}
+
+TEST_F(TriggerTest, AboveWhatIsUsualItActsAtOnce) {
+  Level daily = level(170);
+  daily.usual_ppm = 1'450'000;
+  EXPECT_FALSE(hot_as_usual(daily, kConstants));
+  tick(daily);
+  tick(daily);
+  EXPECT_EQ(tick(daily), Engaged::kHot);
+}
+
+TEST_F(TriggerTest, AlmostFullActsHoweverUsual) {
+  Level daily = level(160, 580'000'000);
+  daily.usual_ppm = 2'000'000;
+  EXPECT_EQ(tick(daily), Engaged::kHot);
+}
+
+TEST_F(TriggerTest, AClockPutBackDoesNotDelayTheSlowTrigger) {
+  for (int count = 0; count < 10; ++count) tick(level(120));
+  now_ = UnixMillis{1'000};
+  for (int count = 0; count < 150; ++count) ASSERT_EQ(tick(level(120)), Engaged::kIdle) << count;
+  EXPECT_EQ(tick(level(120)), Engaged::kSlow);
+}
+
 TEST_F(TriggerTest, HotTicksFarApartDoNotAct) {
   for (int round = 0; round < 20; ++round) {
     EXPECT_EQ(tick(level(160)), Engaged::kIdle);

@@ -110,7 +110,7 @@ void Search::offer(const Window& window) {
   if (window.load < limits_.load_min || window.load > limits_.load_max) return;
   if (window.keys > limits_.keys_max) return;
   Window priced = window;
-  priced.cost = window.keys * price_.bytes_per_key + price_.piece_bytes;
+  priced.cost = price_.bytes_in(window.range, window.keys) + price_.piece_bytes;
   std::optional<Window>& best = best_[window.boundaries];
   if (!best || priced.denser_than(*best)) best = priced;
 }
@@ -142,8 +142,13 @@ std::size_t Search::after(Token token) const {
 }  // namespace
 
 std::uint64_t Price::keys_in(const ring::TokenRange& range) const {
+  if (stock != nullptr) return stock->keys_in(range);
   // Keys below 2^63 and widths up to 2^64: the product fits.
   return static_cast<std::uint64_t>(Wide{keys} * ring::width(range) / width);
+}
+
+std::uint64_t Price::bytes_in(const ring::TokenRange& range, std::uint64_t keys_inside) const {
+  return stock != nullptr ? stock->bytes_in(range) : keys_inside * bytes_per_key;
 }
 
 std::optional<Window> densest_window(const Stretch& stretch, const Price& price,

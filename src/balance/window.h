@@ -16,20 +16,25 @@
 #include <span>
 
 #include "balance/constants.h"
+#include "balance/stock.h"
 #include "base/wide.h"
 #include "heat/picture.h"
 #include "ring/token_range.h"
 
 namespace cleave::balance {
 
-// What tokens of one node cost to move. Tokens are hashes, so keys lie evenly over them.
+// What tokens of one node cost to move. Tokens are hashes, so keys lie evenly over them unless a
+// sample says otherwise.
 struct Price {
   std::uint64_t keys = 0;  // of the node
   Wide width = 1;          // tokens that it owns; at least 1
   std::uint64_t bytes_per_key = 0;
   std::uint64_t piece_bytes = 1;  // for the piece itself; at least 1
+  const Stock* stock = nullptr;   // what a sample of the node's keys says; nullptr: there is none
 
   std::uint64_t keys_in(const ring::TokenRange& range) const;
+  // Of the range with so many keys.
+  std::uint64_t bytes_in(const ring::TokenRange& range, std::uint64_t keys_inside) const;
 };
 
 // A range that one node owns, and its load.
