@@ -57,6 +57,11 @@ void add_demo(Cli& cli) {
             .description = "one more real server joins under load and is filled to its share",
             .example = "cleave demo scale-out --nodes 4 --keys 100000"},
            demo_scale_out, {.seconds = 120});
+  add_live(cli, group,
+           {.name = "memory",
+            .description = "one tenant fills one real server; bytes are moved until all are even",
+            .example = "cleave demo memory --nodes 4 --keys 100000"},
+           demo_memory, {.seconds = 120});
   add_demo_auto_split(cli, group);
   add_demo_churn(cli, group);
 }

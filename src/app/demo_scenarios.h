@@ -14,4 +14,7 @@ Result<DemoResult> demo_hot(const DemoOptions& options);
 // Under even load one more node joins: it is filled to its share, and robs nobody below theirs.
 Result<DemoResult> demo_scale_out(const DemoOptions& options);
 
+// One tenant's large values fill one node; bytes are moved until all are filled alike.
+Result<DemoResult> demo_memory(const DemoOptions& options);
+
 }  // namespace cleave::app

@@ -11,6 +11,7 @@
 #include "app/coordinator.h"
 #include "app/entropy.h"
 #include "control/controller.h"
+#include "control/usual_levels.h"
 #include "history/store.h"
 #include "net/asio_loop.h"
 #include "peer/http_directory.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr seconds kStopPatience{6};
 constexpr seconds kRememberEvery{10};  // a point of the stored heat
+constexpr seconds kRecallEvery{600};   // how hot it usually is at this hour
 // A document of this epoch was made by this process: created, then joined.
 constexpr Epoch kJustCreated{2};
 constexpr milliseconds kMarkLook{10};
@@ -90,6 +92,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   bool all_marked() const;
   void make_history();
   void remember_heat();
+  void recall_usual();
   void enter(State state, const Error& error);
   void stop();
 
@@ -138,6 +141,7 @@ Result<void> RouterProcess::Impl::start() {
   control_->post([this] {
     controller_->start();
     remember_heat();
+    recall_usual();
   });
   threads_.emplace_back([this] { control_->run(); });
   for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
@@ -223,6 +227,20 @@ void RouterProcess::Impl::remember_heat() {
     history_->append(history::point_of(*status.heat, control_->wall_now()));
   }
   control_->after(kRememberEvery, [this] { remember_heat(); });
+}
+
+// What the balancer takes for normal: how hot each node was at this hour of the last days.
+void RouterProcess::Impl::recall_usual() {
+  control_->after(kRecallEvery, [this] { recall_usual(); });
+  const auto points = std::make_shared<std::vector<history::HeatPoint>>();
+  const auto hours = control::usual_hours(control_->wall_now());
+  const auto open = std::make_shared<std::size_t>(hours.size());
+  for (const auto& [from, to] : hours) {
+    history_->heat(from, to, [this, points, open](Result<std::vector<history::HeatPoint>> found) {
+      if (found) std::ranges::move(*found, std::back_inserter(*points));
+      if (--*open == 0) controller_->set_usual(*points);
+    });
+  }
 }
 
 void RouterProcess::Impl::make_router() {

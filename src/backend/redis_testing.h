@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/pipe.h"
 #include "net/asio_loop.h"
 #include "wire/resp.h"
 
@@ -54,6 +55,20 @@ inline bool eventually(const std::function<bool()>& done, seconds most = seconds
   }
   return true;
 }
+
+// Every connection may be used at once.
+class OpenGate final : public Gate {
+ public:
+  explicit OpenGate(net::Loop& loop) : loop_(loop) {}
+  const SessionId& session() const override { return session_; }
+  void confirm(std::function<void(Result<void>)> done) override {
+    loop_.post([done] { done({}); });
+  }
+
+ private:
+  net::Loop& loop_;
+  SessionId session_{"test"};
+};
 
 inline sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};

@@ -44,6 +44,7 @@ void Balancer::see(const ring::RingSnapshot& view) {
       if (ring::find_node(view->document(), node.id) != nullptr) continue;
       costs_.forget(node.id);
       attribution_.forget(node.id);
+      samples_.forget(node.id);
     }
   }
   view_ = view;
@@ -98,6 +99,9 @@ void Balancer::ask_routers() {
 // Both sides are asked at the same moment, so that they count the same requests.
 void Balancer::read_servers() {
   attribution_.cut(options_.loop.now());
+  for (const ring::Node& node : view_->document().nodes) {
+    samples_.ask(node.id, options_.links.store(node.id), view_);
+  }
   options_.links.poll(guarded(alive_, [this] {
     price_commands();
     for (const ring::Node& node : view_->document().nodes) {
@@ -173,6 +177,7 @@ void Balancer::make_plan() {
                        .history = history_,
                        .trigger = trigger_,
                        .orders = {},
+                       .usual = usual_,
                        .constants = options_.constants,
                        .now = now,
                        .seed = options_.seed + ticks_};
@@ -194,6 +199,7 @@ std::vector<balance::NodeFacts> Balancer::node_facts() const {
     facts.memory_bytes_max = seen.memory_bytes_max;
     if (seen.keys > 0 && seen.memory_bytes > kEmptyServerBytes)
       facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / seen.keys;
+    facts.key_sample = samples_.of(seen.node, *view_);
     facts.healthy = seen.reachable;
     facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now());
     if (seen.reachable && !seen.marked)
@@ -260,7 +266,8 @@ void Balancer::begin(const balance::PlannedMove& planned) {
        .source = planned.source,
        .destination = planned.destination,
        .reason = planned.reason,
-       .now = options_.loop.wall_now()},
+       .now = options_.loop.wall_now(),
+       .pin_until = planned.pin_until},
       guarded(alive_, [this, planned](Result<MoveId> begun) {
         if (begun) return;
         std::erase_if(underway_, [&](const Underway& other) { return other.planned == planned; });

@@ -3,6 +3,7 @@
 //   each second   take_heat of every router of the document -> heat::Ledger
 //   each 10 s     the servers' own counters -> CostBook -> prices, told with each take_heat
 //                                           -> AttributionBook -> nodes that no move may touch
+//                   a few random keys of each -> KeySampler -> where its bytes lie
 //   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
 //                 auto     begin its moves and merges
 //                 approve  keep them until a person says yes
@@ -25,6 +26,7 @@
 #include "control/attribution_book.h"
 #include "control/cost_book.h"
 #include "control/document_writer.h"
+#include "control/key_sampler.h"
 #include "control/move_board.h"
 #include "control/node_links.h"
 #include "control/operator.h"
@@ -54,6 +56,7 @@ class Balancer {
   // To be told of each new view of our own session.
   void see(const ring::RingSnapshot& view);
   void move_ended(const MoveRecord& record);
+  void set_usual(std::vector<balance::UsualLevel> usual) { usual_ = std::move(usual); }
   // Begins what the last plan proposed; answers how many moves. Errors: kConflict when there is
   // nothing to approve.
   Result<std::uint64_t> approve();
@@ -101,6 +104,8 @@ class Balancer {
   std::map<SessionId, Heard> heard_;
   CostBook costs_;
   AttributionBook attribution_;
+  KeySampler samples_;
+  std::vector<balance::UsualLevel> usual_;
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;

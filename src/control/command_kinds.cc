@@ -12,6 +12,8 @@ bool is_opaque(const route::CommandSpec& spec) {
 
 void add(CommandKinds& kinds, const route::CommandSpec& spec) {
   if (is_opaque(spec)) kinds.opaque.insert(spec.name);
+  // Only cleave itself asks it, and all the time (control/key_sampler.h).
+  if (spec.name == "memory|usage") return;
   if (spec.keys.empty() && !spec.keys_unknown) return;
   kinds.keyed.insert(spec.name);
   if (spec.writes) kinds.writes.insert(spec.name);

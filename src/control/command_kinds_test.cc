@@ -27,7 +27,8 @@ TEST(CommandKinds, TellWritesFromReadsAndFromWhatCannotBeCompared) {
     EXPECT_TRUE(kinds.keyed.contains(name)) << name;
     EXPECT_FALSE(kinds.writes.contains(name)) << name;
   }
-  for (const char* const name : {"ping", "info", "client|list", "scan", "multi", "config|set"})
+  for (const char* const name :
+       {"ping", "info", "memory|usage", "client|list", "scan", "multi", "config|set"})
     EXPECT_FALSE(kinds.keyed.contains(name)) << name;
   for (const char* const name : {"eval", "evalsha", "fcall", "flushall", "flushdb"})
     EXPECT_TRUE(kinds.opaque.contains(name)) << name;

@@ -6,6 +6,7 @@
 #include "base/guarded.h"
 #include "control/controller_impl.h"
 #include "control/describe.h"
+#include "control/usual_levels.h"
 
 namespace cleave::control {
 namespace {
@@ -114,7 +115,13 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                         .enabled = options.balance,
                         .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer->see(*view);
+  set_usual(usual);
   poll_nodes();
+}
+
+void Controller::Impl::set_usual(const std::vector<history::HeatPoint>& points) {
+  usual = points;
+  if (balancer != nullptr) balancer->set_usual(usual_levels(usual, membership.view()->document()));
 }
 
 void Controller::Impl::end_term() {
@@ -245,6 +252,10 @@ void Controller::confirm(std::function<void(Result<void>)> done) {
 }
 
 Status Controller::status() const { return impl_->status(); }
+
+void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
+  impl_->set_usual(points);
+}
 
 // Rule 11. Whoever is first, any router may do it; a lost race is answered by the document.
 void Controller::abort_held_move(MoveId move, Epoch phase_epoch) {

@@ -24,6 +24,7 @@
 #include "base/mutation.h"
 #include "control/operator.h"
 #include "coord/register.h"
+#include "history/heat_point.h"
 #include "net/loop.h"
 #include "peer/fence_keeper.h"
 #include "peer/router_peer.h"
@@ -74,6 +75,9 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
   void start();
   // A clean stop: no new moves, running ones aborted or finished, session removed, lease ended.
   void stop(std::function<void()> stopped);
+
+  // Stored heat of this hour on other days (control/usual_levels.h): what is normal.
+  void set_usual(const std::vector<history::HeatPoint>& points);
 
   const SessionId& session() const override;
   void confirm(std::function<void(Result<void>)> done) override;

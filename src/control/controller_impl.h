@@ -40,16 +40,18 @@ class Controller::Impl {
   Error not_leading() const;
 
   void decide(Decision decision);
+  void set_usual(const std::vector<history::HeatPoint>& points);
 
   Options options;
   DocumentWriter writer;
   Membership membership;
   Leadership leadership;
-  std::unique_ptr<NodeLinks> links;    // while we lead
-  std::unique_ptr<MoveBoard> board;    // while we lead
-  std::unique_ptr<Balancer> balancer;  // while we lead
-  std::deque<MoveRecord> ended;        // newest first
-  std::deque<Decision> decisions;      // newest first
+  std::unique_ptr<NodeLinks> links;       // while we lead
+  std::unique_ptr<MoveBoard> board;       // while we lead
+  std::unique_ptr<Balancer> balancer;     // while we lead
+  std::deque<MoveRecord> ended;           // newest first
+  std::deque<Decision> decisions;         // newest first
+  std::vector<history::HeatPoint> usual;  // of this hour on other days
   bool stopping = false;
   std::shared_ptr<void> alive = std::make_shared<int>();
 

@@ -10,21 +10,9 @@
 namespace cleave::control {
 namespace {
 
+using backend::OpenGate;
 using backend::RawClient;
 using backend::run_until;
-
-class OpenGate final : public backend::Gate {
- public:
-  explicit OpenGate(net::Loop& loop) : loop_(loop) {}
-  const SessionId& session() const override { return session_; }
-  void confirm(std::function<void(Result<void>)> done) override {
-    loop_.post([done] { done({}); });
-  }
-
- private:
-  net::Loop& loop_;
-  SessionId session_{"test"};
-};
 
 class Copying : public testing::Test {
  protected:

@@ -21,6 +21,7 @@
 namespace cleave::proxy {
 
 using backend::eventually;
+using backend::OpenGate;
 using backend::RawClient;
 using backend::RedisServer;
 
@@ -49,20 +50,6 @@ class LoopThread {
  private:
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
   std::thread thread_;
-};
-
-// Lets every connection pass.
-class OpenGate final : public backend::Gate {
- public:
-  explicit OpenGate(net::Loop& loop) : loop_(loop) {}
-  const SessionId& session() const override { return session_; }
-  void confirm(std::function<void(Result<void>)> done) override {
-    loop_.post([done = std::move(done)] { done({}); });
-  }
-
- private:
-  net::Loop& loop_;
-  SessionId session_{"tester"};
 };
 
 // Writes down what it was asked for.

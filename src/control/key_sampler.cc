@@ -1,0 +1,63 @@
+#include "control/key_sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/own_names.h"
+
+namespace cleave::control {
+
+void KeySampler::ask(NodeId node, const std::shared_ptr<backend::RedisStore>& store,
+                     const ring::RingSnapshot& view) {
+  if (store == nullptr || !store->usable()) return;
+  backend::Commands commands;
+  for (std::size_t i = 0; i < kKeysARound; ++i) commands.add({"RANDOMKEY"});
+  store->run(commands, guarded(alive_, [this, node, store, view](Result<backend::Replies> replies) {
+               if (!replies) return;
+               std::vector<std::string> keys;
+               for (wire::Reply& reply : *replies) {
+                 if (reply.type != wire::Reply::Type::kBulk) continue;
+                 if (reply.text.starts_with(kOwnKeyPrefix)) continue;
+                 keys.push_back(std::move(reply.text));
+               }
+               ask_sizes(node, *store, std::move(keys), view);
+             }));
+}
+
+void KeySampler::ask_sizes(NodeId node, backend::RedisStore& store, std::vector<std::string> keys,
+                           const ring::RingSnapshot& view) {
+  if (keys.empty()) return;
+  backend::Commands commands;
+  for (const std::string& key : keys) commands.add({"MEMORY", "USAGE", key});
+  store.run(commands, guarded(alive_, [this, node, keys = std::move(keys),
+                                       view](Result<backend::Replies> replies) {
+              if (!replies) return;
+              for (std::size_t i = 0; i < keys.size(); ++i) {
+                const wire::Reply& size = (*replies)[i];
+                // It may have gone between the two questions.
+                if (size.type != wire::Reply::Type::kInteger || size.integer <= 0) continue;
+                keep(node, {.token = view->token_of(keys[i]),
+                            .bytes = static_cast<std::uint64_t>(size.integer)});
+              }
+            }));
+}
+
+void KeySampler::keep(NodeId node, const balance::KeySample& sample) {
+  std::deque<balance::KeySample>& kept = kept_[node];
+  kept.push_back(sample);
+  if (kept.size() > kKept) kept.pop_front();
+}
+
+std::vector<balance::KeySample> KeySampler::of(NodeId node, const ring::RingView& view) const {
+  std::vector<balance::KeySample> samples;
+  const auto found = kept_.find(node);
+  if (found == kept_.end()) return samples;
+  for (const balance::KeySample& sample : found->second) {
+    if (view.owner(sample.token) == node) samples.push_back(sample);
+  }
+  std::ranges::sort(samples, {}, &balance::KeySample::token);
+  return samples;
+}
+
+}  // namespace cleave::control
