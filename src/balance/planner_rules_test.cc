@@ -136,6 +136,8 @@ TEST_F(PlannerTest, AMoveNamesWhoWasPassedOver) {
   EXPECT_EQ(plan.moves[0].destination, NodeId{3});
   const std::vector<Alternative> want{{NodeId{4}, "it is not ready yet"}};
   EXPECT_EQ(plan.moves[0].alternatives, want);
+  const std::vector<std::string> lines = explain(plan, document_, kNow);
+  EXPECT_NE(lines[1].find("; not 'n4': it is not ready yet"), std::string::npos) << lines[1];
 }
 
 TEST_F(PlannerTest, APieceDoesNotLoseAReplica) {
