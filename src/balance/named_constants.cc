@@ -69,6 +69,7 @@ constexpr Row kRows[] = {
     {"unhealthy_ppm", &Constants::unhealthy_ppm},
     {"silent_ppm", &Constants::silent_ppm},
     {"near_ppm", &Constants::near_ppm},
+    {"targets_max", &Constants::targets_max},
     {"cut_ppm", &Constants::cut_ppm},
     {"merge_ppm", &Constants::merge_ppm},
     {"merge_after", &Constants::merge_after},
