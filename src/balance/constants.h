@@ -23,7 +23,7 @@ struct Constants {
   // Relative rules alone thrash where there is next to no load (tikv/pd issue 11135).
   std::uint32_t hot_capacity_ppm = 50'000;      // above the mean by so much of its capacity
   std::uint32_t urgent_capacity_ppm = 900'000;  // so full: acts at once
-  std::uint32_t slow_ppm = 1'150'000;           // so much for `slow_after`: acts with little budget
+  std::uint32_t slow_ppm = 1'090'000;           // so much for `slow_after`: acts with little budget
   milliseconds slow_after{300'000};
   // The goals are 1.10 x the mean or 1.05 x what no cut can better; what is seen is an estimate, so
   // work goes on to a little below them.

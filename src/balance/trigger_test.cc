@@ -134,7 +134,7 @@ TEST_F(TriggerTest, ALittleHighActsSlowlyAfterFiveMinutes) {
 
 TEST_F(TriggerTest, ALittleHighNowAndThenNeverActs) {
   for (int round = 0; round < 1'000; ++round) {
-    ASSERT_EQ(tick(level(round % 100 == 0 ? 110 : 120)), Engaged::kIdle) << round;
+    ASSERT_EQ(tick(level(round % 100 == 0 ? 108 : 120)), Engaged::kIdle) << round;
   }
 }
 
