@@ -83,7 +83,7 @@ void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, std::ui
 void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, std::uint32_t stop_ppm,
               Plan& plan) {
   const Input& input = board.input();
-  plan_drains(board, plan);
+  plan_drains(board, calm, plan);
   Verdict doubt;
   doubt.text = trust(board, doubt.why);
   if (input.orders.flatten) {

@@ -21,10 +21,20 @@ std::vector<Part> within_room(const std::vector<Part>& parts, std::uint64_t room
   return taken;
 }
 
+// Those that have not left the node just now: load that was taken from it would come back.
+std::vector<Part> new_to(const Calm& calm, NodeId node, const std::vector<Part>& parts) {
+  const ring::RangeSet left = calm.left(node);
+  std::vector<Part> kept = parts;
+  if (!left.empty())
+    std::erase_if(kept, [&](const Part& each) { return ring::overlap({each.range}, left); });
+  return kept;
+}
+
 // Whom a draining node gives to next, and what: to the node that the base names where that has
 // room, because this takes a cut away; else to whoever has most room; else, because a drain must
 // end, the coldest part to whoever is least loaded.
-std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, const BoardNode& source,
+std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, const Calm& calm,
+                                                   const BoardNode& source,
                                                    const std::vector<Part>& parts) {
   const Constants& constants = board.constants();
   std::map<NodeId, std::vector<Part>> homes;
@@ -39,12 +49,13 @@ std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, const Boa
     if (roomiest == nullptr || room > room_of(*roomiest, constants)) roomiest = &each;
     const auto own = homes.find(each.id);
     if (own == homes.end()) continue;
-    std::vector<Part> taken = within_room(own->second, room);
+    std::vector<Part> taken = within_room(new_to(calm, each.id, own->second), room);
     if (taken.size() > home.second.size()) home = {each.id, std::move(taken)};
   }
   if (!home.second.empty()) return home;
   if (coolest == nullptr) return {};
-  std::vector<Part> any = within_room(parts, room_of(*roomiest, constants));
+  std::vector<Part> any =
+      within_room(new_to(calm, roomiest->id, parts), room_of(*roomiest, constants));
   if (!any.empty()) return {roomiest->id, std::move(any)};
   const auto coldest = std::ranges::min_element(
       parts, {}, [](const Part& part) { return std::pair(part.load, part.range.first); });
@@ -64,7 +75,7 @@ std::vector<Alternative> drain_vetoes(const Board& board, const BoardNode& sourc
 
 }  // namespace
 
-void plan_drains(Board& board, Plan& plan) {
+void plan_drains(Board& board, const Calm& calm, Plan& plan) {
   const Constants& constants = board.constants();
   const std::vector<BoardNode> before = board.nodes();
   for (const BoardNode& source : before) {
@@ -79,7 +90,7 @@ void plan_drains(Board& board, Plan& plan) {
       continue;
     }
     if (!free_source(source, constants)) continue;  // one move after the other
-    const auto [target, taken] = next_of_drain(board, source, parts);
+    const auto [target, taken] = next_of_drain(board, calm, source, parts);
     if (taken.empty()) {
       plan.verdicts.push_back({.why = Why::kNoTarget,
                                .node = source.id,

@@ -11,7 +11,7 @@
 
 namespace cleave::balance {
 
-void plan_drains(Board& board, Plan& plan);
+void plan_drains(Board& board, const Calm& calm, Plan& plan);
 void plan_joins(Board& board, const Calm& calm, Plan& plan);
 
 }  // namespace cleave::balance
