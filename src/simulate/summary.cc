@@ -15,7 +15,7 @@ bool uneven(const Course::Point& point) { return point.peak_ppm > target_ppm(poi
 // The points that the final numbers are taken from.
 std::vector<Course::Point> last_points(const Course& course) {
   const seconds end = course.points.back().at;
-  const seconds from = course.rests ? std::max(end - kLastMinute, seconds{0}) : end / 2;
+  const seconds from = course.rests ? std::max(end - kLastMinute, end / 2) : end / 2;
   std::vector<Course::Point> points;
   for (const Course::Point& each : course.points) {
     if (each.at >= from) points.push_back(each);

@@ -40,8 +40,8 @@ struct Course {
 // simulate/least.h.
 struct Summary {
   double peak_over_mean_start = 0;
-  // Of a load that rests: the highest of the last minute. Of one that does not: the mean over the
-  // second half.
+  // Of a load that rests: the highest of the last minute, or of the second half where that is
+  // shorter. Of one that does not: the mean over the second half.
   double peak_over_mean = 0;
   double lower_bound = 0;  // of any placement, over the same time: its highest, or its mean
   // Load moved by all committed moves, over the sum of the least at each turn; 0 when nothing was
