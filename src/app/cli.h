@@ -78,5 +78,6 @@ void add_flatten(Cli& cli);
 void add_bench(Cli& cli);
 void add_demo(Cli& cli);
 void add_simulate(Cli& cli);
+void add_assess(Cli& cli);
 
 }  // namespace cleave::app

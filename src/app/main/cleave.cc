@@ -24,5 +24,6 @@ int main(int argc, char** argv) {
   cleave::app::add_bench(cli);
   cleave::app::add_demo(cli);
   cleave::app::add_simulate(cli);
+  cleave::app::add_assess(cli);
   return cli.run(argc, argv);
 }

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli.h"
+#include "app/config.h"
+#include "app/monitor_sample.h"
+#include "app/table.h"
+#include "app/trace_file.h"
+#include "balance/explain.h"
+#include "draw/pictures.h"
+#include "simulate/assess.h"
+
+namespace cleave::app {
+namespace {
+
+struct AssessOptions {
+  std::string config;
+  std::vector<std::string> nodes;  // NAME=WEIGHT
+  std::string trace;
+  std::string monitor;
+  bool servers = false;
+  std::int64_t seconds = 5;
+  std::uint64_t seed = 1;
+  std::string pictures;
+};
+
+// The pool that is assessed, and how its servers are reached where that is known.
+struct AssessedPool {
+  std::vector<simulate::NodeSpec> nodes;
+  std::vector<MonitorTarget> targets;
+  backend::Credentials credentials;
+};
+
+Result<AssessedPool> pool_of_config(const std::string& file) {
+  const Result<Config> config = load_config(file);
+  if (!config) return std::unexpected(config.error());
+  AssessedPool pool{.nodes = {}, .targets = {}, .credentials = config->pool.credentials};
+  for (const ring::Node& node : config->pool.nodes) {
+    pool.nodes.push_back({.name = node.name, .rack = node.members[0].rack, .weight = node.weight});
+    const auto address = net::parse_address(node.members[0].address);
+    if (!address) return std::unexpected(address.error());
+    pool.targets.push_back({node.name, *address});
+  }
+  return pool;
+}
+
+Result<AssessedPool> pool_of_names(const std::vector<std::string>& names) {
+  AssessedPool pool;
+  for (const std::string& each : names) {
+    const std::size_t equals = each.find('=');
+    const std::string digits = equals == std::string::npos ? "1" : each.substr(equals + 1);
+    std::uint32_t weight = 0;
+    const auto [end, failed] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), weight);
+    if (failed != std::errc{} || end != digits.data() + digits.size() || weight == 0 ||
+        weight > 1'000)
+      return fail(Code::kInvalid, "--node: want NAME=WEIGHT, 1 to 1,000, got '" + each + "'");
+    pool.nodes.push_back({.name = each.substr(0, equals), .rack = {}, .weight = weight});
+  }
+  return pool;
+}
+
+// What the pool is asked, and what each server was asked where servers were watched.
+Result<MonitorSample> sample_of(const AssessOptions& options, const AssessedPool& pool) {
+  if (options.servers) {
+    if (pool.targets.empty())
+      return fail(Code::kInvalid, "--servers: the addresses come from --config");
+    std::cerr << "watching " << pool.targets.size() << " servers with MONITOR for "
+              << options.seconds << " s; a busy server may serve up to half as much meanwhile\n";
+    return sample_servers(pool.targets, pool.credentials, seconds{options.seconds});
+  }
+  const bool csv = !options.trace.empty();
+  auto trace = read_trace_file(csv ? options.trace : options.monitor,
+                               csv ? simulate::TraceFormat::kCsv : simulate::TraceFormat::kMonitor);
+  if (!trace) return std::unexpected(trace.error());
+  return MonitorSample{.trace = std::move(*trace), .servers = {}};
+}
+
+double of_fair(std::uint64_t ppm) { return static_cast<double>(ppm) / 1e6; }
+
+// Peak over mean as the servers themselves were asked; by weight.
+std::uint32_t measured_ppm(const std::vector<MonitoredServer>& servers, const AssessedPool& pool) {
+  std::uint64_t cost = 0;
+  std::uint64_t weights = 0;
+  for (std::size_t at = 0; at < servers.size(); ++at) {
+    cost += servers[at].cost;
+    weights += pool.nodes[at].weight;
+  }
+  std::uint32_t peak = 0;
+  for (std::size_t at = 0; at < servers.size(); ++at) {
+    peak = std::max(peak,
+                    balance::level_ppm(servers[at].cost, cost * pool.nodes[at].weight / weights));
+  }
+  return peak;
+}
+
+Json assessment_json(const simulate::Assessment& found, const MonitorSample& sample,
+                     const AssessedPool& pool) {
+  Json nodes = Json::array();
+  for (std::size_t at = 0; at < found.nodes.size(); ++at) {
+    const simulate::AssessedNode& each = found.nodes[at];
+    Json node = {{"name", each.name},
+                 {"weight", each.weight},
+                 {"load_over_fair", of_fair(each.before_ppm)},
+                 {"load_over_fair_after", of_fair(each.after_ppm)}};
+    if (!sample.servers.empty()) node["requests_seen"] = sample.servers[at].requests;
+    nodes.push_back(std::move(node));
+  }
+  Json uncuttable = Json::array();
+  for (const simulate::UncuttableToken& each : found.uncuttable) {
+    uncuttable.push_back({{"token", ring::to_hex(each.token)},
+                          {"keys", each.keys},
+                          {"key_count", each.key_count},
+                          {"node", each.node},
+                          {"load_share", of_fair(each.load_ppm)},
+                          {"load_over_fair", of_fair(each.fair_ppm)},
+                          {"limits", each.fair_ppm > 1'000'000}});
+  }
+  Json json = {{"requests", found.requests},
+               {"keys", found.keys},
+               {"bad_lines", sample.trace.bad},
+               {"read_share", of_fair(found.read_ppm)},
+               {"peak_over_mean", of_fair(found.before_ppm)},
+               {"peak_over_mean_after", of_fair(found.after_ppm)},
+               {"lower_bound", of_fair(found.bound_ppm)},
+               {"keys_moved", found.keys_moved},
+               {"keys_moved_bound", found.keys_moved_least},
+               {"moves", found.moves},
+               {"cuts", found.cuts},
+               {"nodes", std::move(nodes)},
+               {"uncuttable", std::move(uncuttable)}};
+  if (!sample.servers.empty())
+    json["peak_over_mean_seen"] = of_fair(measured_ppm(sample.servers, pool));
+  return json;
+}
+
+std::string fair_times(std::uint64_t ppm) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", of_fair(ppm));
+  return text;
+}
+
+void print_uncuttable(const simulate::Assessment& found) {
+  if (found.uncuttable.empty()) return;
+  std::cout << "\ncannot be cut: keys of one hash stay together\n";
+  for (const simulate::UncuttableToken& each : found.uncuttable) {
+    std::cout << "  " << percent(each.load_ppm) << " of all load, " << fair_times(each.fair_ppm)
+              << " times what a node should carry: ";
+    for (const std::string& key : each.keys)
+      std::cout << Json(key).dump(-1, ' ', true, Json::error_handler_t::replace) << " ";
+    if (each.key_count > each.keys.size())
+      std::cout << "and " << grouped(each.key_count - each.keys.size()) << " more ";
+    std::cout << "on " << each.node << "\n";
+  }
+}
+
+void print_assessment(const simulate::Assessment& found, const MonitorSample& sample,
+                      const AssessedPool& pool) {
+  std::cout << grouped(found.requests) << " requests for " << grouped(found.keys) << " keys, "
+            << percent(found.read_ppm) << " reads\n\n";
+  Table table({"node", "weight", "load / fair", "after cuts"});
+  for (const simulate::AssessedNode& each : found.nodes) {
+    table.add({each.name, std::to_string(each.weight), fair_times(each.before_ppm),
+               fair_times(each.after_ppm)});
+  }
+  std::cout << table.text();
+  if (!sample.servers.empty())
+    std::cout << "\npeak over mean as the servers are asked now: "
+              << fair_times(measured_ppm(sample.servers, pool)) << "\n";
+  std::cout << "\npeak over mean on cleave's ring: " << fair_times(found.before_ppm)
+            << " without cuts, " << fair_times(found.after_ppm) << " with " << found.cuts
+            << " cuts; no placement is below " << fair_times(found.bound_ppm) << "\nthat moves "
+            << grouped(found.keys_moved) << " of the " << grouped(found.keys) << " keys (at least "
+            << grouped(found.keys_moved_least) << " have to) in " << found.moves << " moves\n";
+  print_uncuttable(found);
+  for (const balance::Verdict& verdict : found.run.verdicts) {
+    std::cout << "  " << to_string(verdict.why) << ": " << verdict.text << "\n";
+  }
+}
+
+int assess(const Cli& cli, const AssessOptions& options) {
+  const Result<AssessedPool> pool =
+      options.config.empty() ? pool_of_names(options.nodes) : pool_of_config(options.config);
+  if (!pool) return cli.fail(kExitUsage, pool.error());
+  const Result<MonitorSample> sample = sample_of(options, *pool);
+  if (!sample) {
+    const bool away = sample.error().code == Code::kUnavailable;
+    return cli.fail(away ? kExitUnreachable : kExitUsage, sample.error());
+  }
+  const auto found = simulate::assess(sample->trace, pool->nodes, options.seed);
+  if (!found) return cli.fail(kExitUsage, found.error());
+  if (!options.pictures.empty()) {
+    if (const auto drawn = draw::draw_all(found->run.record, options.pictures); !drawn)
+      return cli.fail(kExitFailed, drawn.error());
+  }
+  if (cli.json()) {
+    Cli::print_json(assessment_json(*found, *sample, *pool));
+  } else {
+    print_assessment(*found, *sample, *pool);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_assess(Cli& cli) {
+  const auto options = std::make_shared<AssessOptions>();
+  CLI::App& command =
+      cli.add(cli.root(),
+              {.name = "assess",
+               .description = "how uneven a pool's load is, and what cuts would do for it",
+               .example = "cleave assess --node a=1 --node b=1 --monitor sample.txt"},
+              [&cli, options] { return assess(cli, *options); });
+  CLI::Option_group* pool = command.add_option_group("pool");
+  pool->add_option("--config", options->config, "of `cleave serve`: its nodes and weights");
+  pool->add_option("--node", options->nodes, "NAME=WEIGHT; once for each node");
+  pool->require_option(1);
+  CLI::Option_group* load = command.add_option_group("load");
+  load->add_option("--trace", options->trace, "CSV file: time,key,op,bytes");
+  load->add_option("--monitor", options->monitor, "file with the output of redis-cli monitor");
+  load->add_flag("--servers", options->servers, "watch the servers of --config with MONITOR");
+  load->require_option(1);
+  command.add_option("--seconds", options->seconds, "to watch servers; it costs them")
+      ->check(CLI::Range(1, 60))
+      ->capture_default_str();
+  command.add_option("--seed", options->seed)->capture_default_str();
+  command.add_option("--pictures", options->pictures, "draw the simulated run into this directory");
+}
+
+}  // namespace cleave::app

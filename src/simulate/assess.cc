@@ -1,0 +1,130 @@
+#include "simulate/assess.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "balance/trigger.h"
+#include "base/wide.h"
+#include "simulate/pool.h"
+
+namespace cleave::simulate {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+constexpr std::uint32_t kHeavyPpm = 100'000;  // balance::Constants::heavy_ppm
+constexpr std::size_t kUncuttableMax = 32;
+constexpr std::size_t kNamesMax = 5;
+
+// What a token's keys are asked for.
+struct TokenCost {
+  std::uint64_t cost = 0;
+  std::map<std::uint32_t, std::uint64_t> keys;  // of the trace
+};
+
+std::vector<std::string> heaviest_names(const TokenCost& token, const Trace& trace) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
+  for (const auto& [key, cost] : token.keys) keys.emplace_back(cost, key);
+  std::ranges::sort(keys, std::ranges::greater{});
+  std::vector<std::string> names;
+  for (const auto& [cost, key] : keys) {
+    if (names.size() < kNamesMax) names.push_back(trace.keys[key].name);
+  }
+  return names;
+}
+
+std::vector<UncuttableToken> uncuttable(const Trace& trace, const std::vector<NodeSpec>& nodes) {
+  std::map<Token, TokenCost> tokens;
+  std::uint64_t total = 0;
+  for (const TraceRequest& each : trace.requests) {
+    const std::uint64_t cost = request_ns(each.bytes);
+    TokenCost& token = tokens[trace.keys[each.key].token];
+    token.cost += cost;
+    token.keys[each.key] += cost;
+    total += cost;
+  }
+  std::uint64_t weights = 0;
+  for (const NodeSpec& each : nodes) weights += each.weight;
+  Pool pool(nodes, UnixMillis{1});
+  std::vector<UncuttableToken> result;
+  for (const auto& [token, cost] : tokens) {
+    const NodeSpec& node = nodes[number_of(pool.view()->owner(token))];
+    const auto fair = static_cast<std::uint64_t>(Wide{total} * node.weight / weights);
+    const std::uint32_t ppm = balance::level_ppm(cost.cost, fair);
+    if (ppm < kHeavyPpm) continue;
+    result.push_back({.token = token,
+                      .keys = heaviest_names(cost, trace),
+                      .key_count = cost.keys.size(),
+                      .node = node.name,
+                      .fair_ppm = ppm,
+                      .load_ppm = balance::level_ppm(cost.cost, total)});
+  }
+  std::ranges::stable_sort(result, [](const UncuttableToken& left, const UncuttableToken& right) {
+    return left.load_ppm > right.load_ppm;
+  });
+  if (result.size() > kUncuttableMax) result.resize(kUncuttableMax);
+  return result;
+}
+
+std::vector<AssessedNode> assessed(const Record& record, const std::vector<NodeSpec>& nodes) {
+  const auto levels = [&](const Moment& moment, std::size_t node) {
+    Wide load = 0;
+    Wide capacity = 0;
+    for (std::size_t at = 0; at < nodes.size(); ++at) {
+      load += moment.node_load[at];
+      capacity += record.nodes[at].capacity;
+    }
+    const auto fair = static_cast<std::uint64_t>(load * record.nodes[node].capacity / capacity);
+    return balance::level_ppm(moment.node_load[node], fair);
+  };
+  std::vector<AssessedNode> result;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    result.push_back({.name = nodes[node].name,
+                      .weight = nodes[node].weight,
+                      .before_ppm = levels(record.moments.front(), node),
+                      .after_ppm = levels(record.moments.back(), node)});
+  }
+  return result;
+}
+
+Result<void> check_names(const std::vector<NodeSpec>& nodes) {
+  std::set<std::string> names;
+  for (const NodeSpec& each : nodes) {
+    if (each.name.empty() || each.weight == 0 || !names.insert(each.name).second)
+      return fail(Code::kInvalid, "nodes need different names and weights above 0");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Assessment> assess(const Trace& trace, const std::vector<NodeSpec>& nodes,
+                          std::uint64_t seed) {
+  if (const auto good = check_names(nodes); !good) return std::unexpected(good.error());
+  auto workload = make_trace_workload(
+      trace, {.time = TraceSetting::Time::kAveraged, .nodes = nodes, .utilisation_ppm = 400'000});
+  if (!workload) return std::unexpected(workload.error());
+  Options options{.workload = "sample"};
+  options.setting.nodes = nodes.size();
+  options.setting.keys = trace.keys.size();
+  options.setting.read_ppm = read_ppm(trace);
+  options.setting.seed = seed;
+  Result<Run> done = run(options, std::move(*workload));
+  if (!done) return std::unexpected(done.error());
+  Assessment result{.requests = trace.requests.size(), .keys = trace.keys.size()};
+  result.read_ppm = read_ppm(trace);
+  result.nodes = assessed(done->record, nodes);
+  result.before_ppm = done->record.moments.front().peak_ppm;
+  result.after_ppm = done->record.moments.back().peak_ppm;
+  result.bound_ppm = done->record.moments.back().bound_ppm;
+  result.keys_moved = done->summary.keys_moved;
+  result.keys_moved_least = done->summary.keys_moved_bound;
+  result.moves = done->summary.moves;
+  result.cuts = done->summary.cuts;
+  result.uncuttable = uncuttable(trace, nodes);
+  result.run = std::move(*done);
+  return result;
+}
+
+}  // namespace cleave::simulate

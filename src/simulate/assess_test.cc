@@ -1,0 +1,68 @@
+#include "simulate/assess.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/rng.h"
+
+namespace cleave::simulate {
+namespace {
+
+// `hot` of a hundred requests are for one key, the others spread over a thousand.
+Trace sample(std::uint64_t hot, std::uint64_t requests = 20'000) {
+  TraceParser parser(TraceFormat::kCsv);
+  Rng rng(7);
+  for (std::uint64_t at = 0; at < requests; ++at) {
+    const std::string key =
+        rng.chance(hot, 100) ? "the one" : "user:" + std::to_string(rng.below(1'000));
+    parser.line(std::to_string(at / 1'000) + "," + key + ",get,100");
+  }
+  return parser.take();
+}
+
+TEST(Assess, NamesTheKeyThatNoCutCanHelp) {
+  const auto assessment = assess(sample(50), equal_nodes(4), 1);
+  ASSERT_TRUE(assessment.has_value());
+  ASSERT_FALSE(assessment->uncuttable.empty());
+  const UncuttableToken& first = assessment->uncuttable[0];
+  EXPECT_EQ(first.keys, std::vector<std::string>{"the one"});
+  EXPECT_EQ(first.key_count, 1U);
+  // Half of all load, on one of four nodes: twice its fair load.
+  EXPECT_NEAR(first.load_ppm, 500'000, 20'000);
+  EXPECT_NEAR(first.fair_ppm, 2'000'000, 80'000);
+  EXPECT_EQ(assessment->bound_ppm, first.fair_ppm);
+  EXPECT_GE(assessment->before_ppm, assessment->bound_ppm);
+  EXPECT_LE(assessment->after_ppm, assessment->before_ppm);
+}
+
+TEST(Assess, EvenLoadNeedsNoCut) {
+  const auto assessment = assess(sample(0), equal_nodes(2), 1);
+  ASSERT_TRUE(assessment.has_value());
+  EXPECT_TRUE(assessment->uncuttable.empty());
+  EXPECT_EQ(assessment->moves, 0U);
+  EXPECT_EQ(assessment->keys_moved, 0U);
+  EXPECT_EQ(assessment->before_ppm, assessment->after_ppm);
+  EXPECT_EQ(assessment->nodes.size(), 2U);
+}
+
+TEST(Assess, KeysOfATagAreOneToken) {
+  TraceParser parser(TraceFormat::kCsv);
+  for (int at = 0; at < 300; ++at) {
+    parser.line("1,{tag}:" + std::to_string(at % 3) + ",get,1");
+    parser.line("1,other:" + std::to_string(at) + ",get,1");
+  }
+  const auto assessment = assess(parser.take(), equal_nodes(2), 1);
+  ASSERT_TRUE(assessment.has_value());
+  ASSERT_EQ(assessment->uncuttable.size(), 1U);
+  EXPECT_EQ(assessment->uncuttable[0].key_count, 3U);
+}
+
+TEST(Assess, RefusesWhatCannotBe) {
+  EXPECT_EQ(assess({}, equal_nodes(2), 1).error().code, Code::kInvalid);
+  EXPECT_EQ(assess(sample(0, 10), {}, 1).error().code, Code::kInvalid);
+  EXPECT_EQ(assess(sample(0, 10), {{.name = "a"}, {.name = "a"}}, 1).error().code, Code::kInvalid);
+}
+
+}  // namespace
+}  // namespace cleave::simulate
