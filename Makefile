@@ -115,6 +115,10 @@ compare: build ## CPU a request beside twemproxy, in one run
 move-speed: build ## keys a second of a move, unthrottled, beside redis-server's own MIGRATE
 	$(PYTHON) bench/move_speed.py
 
+.PHONY: balance-report
+balance-report: build ## every workload under every policy, in the simulator: docs/reports/balance.md
+	$(PYTHON) tools/balance_report.py --cleave $(CLEAVE)
+
 .PHONY: ci
 ci: ## what the submission gate runs
 	.ci/run
