@@ -161,8 +161,8 @@ bool Search::is_gone(std::int64_t value) const {
   return !counts_ && (sets == sets_left_.end() || sets->second == 0);
 }
 
-// An expiry whose value is gone has no effect wherever it is placed from here on: it needs no place.
-// Giving it one would double what there is to search for each that is pending.
+// An expiry whose value is gone has no effect wherever it is placed from here on: it needs no
+// place. Giving it one would double what there is to search for each that is pending.
 bool Search::is_over(const Op& op) const {
   return op.kind == OpKind::kExpire && value_ != op.argument && is_gone(op.argument);
 }

@@ -194,8 +194,8 @@ void World::observe(std::size_t server, std::span<const std::string> args,
   if (view == nullptr) return;
   ownership_->see(*view, view->document().nodes[server].id, args, connection);
   if (!OwnershipChecker::is_driver(connection)) return;
-  // INFO replication is what a look at who the server is rests on: a failover behind it is not seen,
-  // even when the rest of the look comes later. INFO memory means that it was a mere poll.
+  // INFO replication is what a look at who the server is rests on: a failover behind it is not
+  // seen, even when the rest of the look comes later. INFO memory means that it was a mere poll.
   if (args.size() < 2) return;
   Looks& looks = looks_[server];
   if (args[1] == "replication") looks = {.last = scheduler_.now(), .before = looks.last};

@@ -18,7 +18,7 @@ struct Constants {
   std::uint32_t hot_ticks = 3;             // hot in so many ...
   std::uint32_t hot_ticks_of = 5;          // ... of the last so many ticks (at most 8)
   // What is hot every day at this hour is no accident: above it by so much, the fast trigger acts.
-  // Less is levelled by the slow one, or the same keys would be thrown to and fro each day in haste.
+  // Less is levelled by the slow one, or the same keys would be thrown to and fro each day.
   std::uint32_t unusual_ppm = 1'150'000;
   // Relative rules alone thrash where there is next to no load (tikv/pd issue 11135).
   std::uint32_t hot_capacity_ppm = 50'000;      // above the mean by so much of its capacity

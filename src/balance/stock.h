@@ -18,6 +18,7 @@
 
 namespace cleave::balance {
 
+// What of a node's keys lies in one range.
 struct Slice {
   ring::TokenRange range;
   std::uint64_t keys = 0;

@@ -1,5 +1,5 @@
-// How hot each node usually is at this hour, from stored heat (history/heat_point.h): what is normal
-// for it, against which the balancer judges (balance/trigger.h).
+// How hot each node usually is at this hour, from stored heat (history/heat_point.h): what is
+// normal for it, against which the balancer judges (balance/trigger.h).
 //
 // Pure. Threads: any.
 #pragma once

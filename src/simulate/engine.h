@@ -26,6 +26,7 @@
 
 namespace cleave::simulate {
 
+// What is simulated, and how finely.
 struct Options {
   std::string workload = "uniform";
   std::string policy = "cleave";
@@ -37,6 +38,7 @@ struct Options {
   balance::Constants constants = {};
 };
 
+// What came of it.
 struct Run {
   Record record = {};
   Summary summary = {};

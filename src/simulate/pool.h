@@ -21,6 +21,7 @@
 
 namespace cleave::simulate {
 
+// A node of the simulated pool, also when it has left again.
 struct PoolNode {
   NodeSpec spec = {};
   std::uint64_t capacity = 0;  // nanoseconds of server time a second

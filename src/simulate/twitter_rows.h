@@ -11,6 +11,7 @@
 
 namespace cleave::simulate {
 
+// One production cache cluster.
 struct TwitterRow {
   std::uint32_t cluster;
   std::uint32_t key_bytes;
