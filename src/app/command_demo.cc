@@ -61,7 +61,7 @@ void add_demo(Cli& cli) {
            {.name = "memory",
             .description = "one tenant fills one real server; bytes are moved until all are even",
             .example = "cleave demo memory --nodes 4 --keys 100000"},
-           demo_memory, {.seconds = 120});
+           demo_memory, {.seconds = 240});
   add_demo_auto_split(cli, group);
   add_demo_churn(cli, group);
 }

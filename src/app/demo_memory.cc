@@ -1,5 +1,6 @@
-#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/demo_scenarios.h"
 #include "app/signals.h"
@@ -8,10 +9,22 @@ namespace cleave::app {
 namespace {
 
 constexpr std::uint64_t kMemoryMax = std::uint64_t{96} << 20U;  // of each server
-// What the tenant's values fill of its node: above what makes the balancer act (85 %), below what
-// makes the server refuse writes.
-constexpr std::uint64_t kTenantBytes = kMemoryMax / 100 * 82;
-constexpr std::size_t kTenantValueBytes = 8'000;
+// The tenant's users, each with a hash tag, so that what belongs to one lies together. All of it is
+// above what makes the balancer act (85 % of the server), below what makes the server refuse writes.
+constexpr std::uint32_t kUsers = 40;
+constexpr std::uint32_t kObjectsOfUser = 26;
+constexpr std::uint32_t kTenantKeys = kUsers * kObjectsOfUser;
+constexpr std::size_t kObjectBytes = 80'000;
+
+// Users of the tenant whose tag lies on that node.
+std::vector<std::string> users_on(const ring::RingView& view, NodeId node) {
+  std::vector<std::string> users;
+  for (std::uint32_t number = 1; users.size() < kUsers; ++number) {
+    std::string user = "{tenant:" + std::to_string(number) + "}";
+    if (view.owner(view.token_of(user)) == node) users.push_back(std::move(user));
+  }
+  return users;
+}
 
 }  // namespace
 
@@ -35,19 +48,14 @@ Result<DemoResult> demo_memory(const DemoOptions& options) {
   scenario.counted = false;
   scenario.load = demo_load(options, pool);
   scenario.load.counter_share = scenario.load.erasable_share = 0;  // every key holds its value
-  // The tenant: keys of the first node, as many as it takes to fill it.
   const ring::RingSnapshot view = pool.router().status().view;
-  const NodeId full = view->document().nodes.front().id;
-  const load::Keys keys(scenario.load.keys);
-  const auto tenant = std::make_shared<std::vector<bool>>(options.keys);
-  std::uint64_t left = kTenantBytes / kTenantValueBytes;
-  for (std::uint32_t key = 0; key < options.keys && left > 0; ++key) {
-    if (view->owner(view->token_of(keys.name(key))) != full) continue;
-    (*tenant)[key] = true;
-    --left;
-  }
-  scenario.load.value_bytes_of = [tenant, usual = scenario.load.value_bytes](std::uint32_t key) {
-    return (*tenant)[key] ? kTenantValueBytes : usual;
+  scenario.load.keys.name =
+      [users = users_on(*view, view->document().nodes.front().id)](std::uint32_t key) {
+        if (key >= kTenantKeys) return "key:" + std::to_string(key);
+        return users[key / kObjectsOfUser] + ":object:" + std::to_string(key % kObjectsOfUser);
+      };
+  scenario.load.value_bytes_of = [usual = scenario.load.value_bytes](std::uint32_t key) {
+    return key < kTenantKeys ? kObjectBytes : usual;
   };
   scenario.measure = [&pool] { return pool.bytes_used(); };
   scenario.begin = [&freeze] { return freeze(false); };

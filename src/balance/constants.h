@@ -101,7 +101,7 @@ struct Constants {
   std::uint32_t memory_above_ppm = 1'200'000;  // ... so much more than the others: gives keys away
   // So does a node that is far from full, but so far above the mean use, as with load; and by so
   // much of its limit, or a few bytes in an empty pool would move.
-  std::uint32_t memory_skew_ppm = 1'500'000;
+  std::uint32_t memory_skew_ppm = 1'250'000;
   std::uint32_t memory_skew_limit_ppm = 50'000;
   std::uint32_t memory_stop_ppm = 1'080'000;  // it goes on until so near the mean use
   milliseconds memory_settle{20'000};  // a server is asked each 10 s what it uses: so long after a

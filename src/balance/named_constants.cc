@@ -23,6 +23,7 @@ constexpr Row kRows[] = {
     {"hot_mean_ppm", &Constants::hot_mean_ppm},
     {"hot_ticks", &Constants::hot_ticks},
     {"hot_ticks_of", &Constants::hot_ticks_of},
+    {"unusual_ppm", &Constants::unusual_ppm},
     {"hot_capacity_ppm", &Constants::hot_capacity_ppm},
     {"urgent_capacity_ppm", &Constants::urgent_capacity_ppm},
     {"slow_ppm", &Constants::slow_ppm},
@@ -38,6 +39,7 @@ constexpr Row kRows[] = {
     {"piece_min_ppm", &Constants::piece_min_ppm},
     {"gain_min_ppm", &Constants::gain_min_ppm},
     {"gain_excess_ppm", &Constants::gain_excess_ppm},
+    {"flaps_max", &Constants::flaps_max},
     {"pieces_max", &Constants::pieces_max},
     {"pieces_usual", &Constants::pieces_usual},
     {"few_cuts_ppm", &Constants::few_cuts_ppm},
@@ -81,8 +83,14 @@ constexpr Row kRows[] = {
     {"join_load_ppm", &Constants::join_load_ppm},
     {"memory_hot_ppm", &Constants::memory_hot_ppm},
     {"memory_above_ppm", &Constants::memory_above_ppm},
+    {"memory_skew_ppm", &Constants::memory_skew_ppm},
+    {"memory_skew_limit_ppm", &Constants::memory_skew_limit_ppm},
+    {"memory_stop_ppm", &Constants::memory_stop_ppm},
+    {"memory_settle", &Constants::memory_settle},
     {"advise_ppm", &Constants::advise_ppm},
     {"advise_to_ppm", &Constants::advise_to_ppm},
+    {"expected_points_max", &Constants::expected_points_max},
+    {"expected_points", &Constants::expected_points},
 };
 
 std::uint64_t most_of(const Member& member) {

@@ -52,7 +52,7 @@ TEST_F(Sampling, TellsTokensAndSizesOfTheNodesOwnKeysOnly) {
     if (view_->owner(view_->token_of(key)) == NodeId{1}) is_large[view_->token_of(key)] = big;
   }
   client_.ask({"SET", "cleave:{owner}", large});
-  ask_until(500);
+  ask_until(1'000);
   ASSERT_TRUE(std::ranges::is_sorted(of_, {}, &balance::KeySample::token));
   std::size_t large_ones = 0;
   for (const balance::KeySample& sample : of_) {
