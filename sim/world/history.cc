@@ -45,12 +45,21 @@ void History::expect_expiry(const OpRef& write, Instant earliest, Instant latest
 
 void History::lost_at_server(const std::string& key, Instant when, std::int64_t value) {
   ++lost_at_servers_;
+  holds(key, when, value, "loss at the server");
+}
+
+void History::outlived(const std::string& key, Instant when, std::int64_t value) {
+  holds(key, when, value, "the destination's clock");
+}
+
+void History::holds(const std::string& key, Instant when, std::int64_t value,
+                    const std::string& who) {
   std::vector<Op>& ops = by_key_[key];
   ops.push_back({.kind = value == kAbsent ? OpKind::kDelete : OpKind::kSet,
                  .argument = value,
                  .called = when,
                  .returned = when,
-                 .who = "loss at the server"});
+                 .who = who});
   // What came back may have a time of its own.
   if (value != kAbsent)
     ops.push_back({.kind = OpKind::kExpire,

@@ -35,6 +35,9 @@ class History {
   // The key's owner itself lost writes: from now on it holds `value`, as if somebody had set it.
   void lost_at_server(const std::string& key, Instant when, std::int64_t value);
 
+  // A move has brought the key to a server by whose clock its time is not over yet.
+  void outlived(const std::string& key, Instant when, std::int64_t value);
+
   // One text for each key whose history is not linearizable.
   std::vector<std::string> violations() const;
 
@@ -45,6 +48,8 @@ class History {
   std::uint64_t lost_at_servers() const { return lost_at_servers_; }
 
  private:
+  void holds(const std::string& key, Instant when, std::int64_t value, const std::string& who);
+
   std::map<std::string, std::vector<Op>> by_key_;
   std::uint64_t operations_ = 0;
   std::uint64_t writes_acknowledged_ = 0;

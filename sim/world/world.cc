@@ -317,6 +317,7 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
   for (const ring::Move& was : before.document().moves) {
     const ring::Move* now = ring::find_move(after.document(), was.id);
     if (was.phase != ring::Phase::kFenced || (now != nullptr && now->phase == was.phase)) continue;
+    if (now != nullptr) settle_expiries(*now);
     for (const UnseenLoss& loss : unseen_losses_) {
       if (loss.move != was.id || loss.of_source == (now != nullptr)) continue;
       const bool at_source = loss.of_source;
@@ -324,6 +325,23 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
                                           at_source ? loss.value : value_at(loss.server, loss.key));
     }
     std::erase_if(unseen_losses_, [&](const UnseenLoss& loss) { return loss.move == was.id; });
+  }
+}
+
+// "Expiry": a key may outlive its time by the difference of two clocks that a move tolerates. Gone
+// at the source, it is there again at the destination.
+void World::settle_expiries(const ring::Move& move) {
+  const auto& nodes = checker_.view()->document().nodes;
+  const auto index_of = [&](NodeId id) {
+    return static_cast<std::size_t>(std::ranges::find(nodes, id, &ring::Node::id) - nodes.begin());
+  };
+  const std::size_t destination = index_of(move.destination);
+  const std::int64_t source_now = servers_[index_of(move.source)]->current().now_ms();
+  for (const std::string& key : workload_->keys()) {
+    if (!ring::contains(move.ranges, checker_.view()->token_of(key))) continue;
+    const Entry* entry = servers_[destination]->current().peek(key);
+    if (entry == nullptr || entry->expires_ms == kNever || entry->expires_ms > source_now) continue;
+    workload_->history().outlived(key, scheduler_.now(), value_at(destination, key));
   }
 }
 

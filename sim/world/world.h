@@ -85,6 +85,7 @@ class World {
   void add_router();
   void changed(const coord::Stored& stored);
   void observe(std::size_t server, std::span<const std::string> args, std::string_view connection);
+  void settle_expiries(const ring::Move& move);
   void settle_losses(const ring::RingView& before, const ring::RingView& after);
   const ring::Move* looked_at(const ring::RingView& view, std::size_t server, Token token) const;
   std::int64_t value_at(std::size_t server, const std::string& key);

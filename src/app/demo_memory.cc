@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMemoryMax = std::uint64_t{96} << 20U;  // of each server
 // The tenant's users, each with a hash tag, so that what belongs to one lies together. All of it is
-// above what makes the balancer act (85 % of the server), below what makes the server refuse writes.
+// above what makes the balancer act (85 % of the server), and fits into the server.
 constexpr std::uint32_t kUsers = 40;
 constexpr std::uint32_t kObjectsOfUser = 26;
 constexpr std::uint32_t kTenantKeys = kUsers * kObjectsOfUser;
