@@ -8,6 +8,7 @@
 #include "balance/pieces.h"
 #include "balance/targets.h"
 #include "balance/text.h"
+#include "base/ppm.h"
 #include "base/rng.h"
 #include "ring/width.h"
 
@@ -15,14 +16,6 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
-
-std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
-  return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
-}
-
-std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
-  return amount > limit ? amount - limit : 0;
-}
 
 // True while the source, after giving `load`, is not below the destination after taking it.
 bool keeps_order(const BoardNode& source, const BoardNode& destination, std::uint64_t load) {

@@ -7,20 +7,13 @@
 
 #include "balance/parts.h"
 #include "balance/text.h"
+#include "base/ppm.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
-
-std::uint64_t ppm_of(std::uint64_t amount, std::uint64_t ppm) {
-  return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
-}
-
-std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
-  return amount > limit ? amount - limit : 0;
-}
 
 // What every node would use if all were filled alike, in millionths of its limit.
 std::uint64_t mean_use_ppm(const Board& board) {

@@ -5,16 +5,14 @@
 #include <limits>
 #include <optional>
 
+#include "base/ppm.h"
+
 namespace cleave::balance {
 namespace {
 
 constexpr std::size_t kWholeRangesMax = 64;  // of one move, when windows do not help
 constexpr std::uint64_t kFarDenser = 2;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
-
-std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
-  return static_cast<std::uint64_t>(Wide{amount} * ppm / 1'000'000);
-}
 
 // The best window of a stretch, as found under some limits.
 struct Best {

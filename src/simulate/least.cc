@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "base/ppm.h"
 #include "base/wide.h"
 #include "simulate/pool.h"
 
 namespace cleave::simulate {
 namespace {
-
-constexpr std::uint64_t kMillion = 1'000'000;
-
-std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
-  return amount > limit ? amount - limit : 0;
-}
-
-std::uint64_t ppm_of(std::uint64_t amount, std::uint32_t ppm) {
-  return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
-}
 
 bool denser(const Truth::Atom& left, const Truth::Atom& right) {
   const Wide left_density = Wide{left.load} * right.keys;

@@ -1,0 +1,20 @@
+// Shares in millionths, without overflow and without floating point.
+#pragma once
+
+#include <cstdint>
+
+#include "base/wide.h"
+
+namespace cleave {
+
+// So many millionths of the amount, rounded down. Requires: the result fits.
+constexpr std::uint64_t ppm_of(std::uint64_t amount, std::uint64_t ppm) {
+  return static_cast<std::uint64_t>(Wide{amount} * ppm / 1'000'000);
+}
+
+// How far the amount is above the limit; 0 below it.
+constexpr std::uint64_t above(std::uint64_t amount, std::uint64_t limit) {
+  return amount > limit ? amount - limit : 0;
+}
+
+}  // namespace cleave
