@@ -32,6 +32,12 @@ constexpr seconds kSkewSeenAfter{10};
 constexpr milliseconds kCalmFenceSlack{100};
 constexpr milliseconds kFenceMax{15'000};
 
+// Servers and nodes are in the same order.
+std::size_t server_of(const ring::RingView& view, NodeId node) {
+  const auto& nodes = view.document().nodes;
+  return static_cast<std::size_t>(std::ranges::find(nodes, node, &ring::Node::id) - nodes.begin());
+}
+
 }  // namespace
 
 std::string to_line(const Report& report) {
@@ -204,15 +210,10 @@ void World::observe(std::size_t server, std::span<const std::string> args,
 
 // "Expiry": no move between servers whose clocks differ.
 void World::check_begun(const ring::RingView& before, const ring::RingView& after) {
-  const auto& nodes = after.document().nodes;
   for (const ring::Move& move : after.document().moves) {
     if (ring::find_move(before.document(), move.id) != nullptr) continue;
-    const auto clock_of = [&](NodeId id) {
-      const auto found = std::ranges::find(nodes, id, &ring::Node::id);
-      return clocks_[static_cast<std::size_t>(found - nodes.begin())];
-    };
-    const ServerClock source = clock_of(move.source);
-    const ServerClock destination = clock_of(move.destination);
+    const ServerClock source = clocks_[server_of(after, move.source)];
+    const ServerClock destination = clocks_[server_of(after, move.destination)];
     const std::int64_t skew = std::abs(source.skew_ms - destination.skew_ms);
     const Instant since = std::max(source.since, destination.since);
     if (skew > kSkewSeen && scheduler_.now() - since > kSkewSeenAfter)
@@ -331,12 +332,9 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
 // "Expiry": a key may outlive its time by the difference of two clocks that a move tolerates. Gone
 // at the source, it is there again at the destination.
 void World::settle_expiries(const ring::Move& move) {
-  const auto& nodes = checker_.view()->document().nodes;
-  const auto index_of = [&](NodeId id) {
-    return static_cast<std::size_t>(std::ranges::find(nodes, id, &ring::Node::id) - nodes.begin());
-  };
-  const std::size_t destination = index_of(move.destination);
-  const std::int64_t source_now = servers_[index_of(move.source)]->current().now_ms();
+  const std::size_t source = server_of(*checker_.view(), move.source);
+  const std::size_t destination = server_of(*checker_.view(), move.destination);
+  const std::int64_t source_now = servers_[source]->current().now_ms();
   for (const std::string& key : workload_->keys()) {
     if (!ring::contains(move.ranges, checker_.view()->token_of(key))) continue;
     const Entry* entry = servers_[destination]->current().peek(key);
