@@ -188,7 +188,7 @@ void Balancer::make_plan() {
   if (document.mode == ring::Mode::kAuto && !document.frozen) act(*plan_);
 }
 
-std::vector<balance::NodeFacts> Balancer::node_facts() const {
+std::vector<balance::NodeFacts> Balancer::node_facts() {
   std::vector<balance::NodeFacts> all;
   std::map<std::string, int> lives;
   for (const NodeFacts& seen : options_.links.facts()) ++lives[seen.incarnation.run_id];
