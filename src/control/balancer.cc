@@ -242,7 +242,8 @@ bool Balancer::may_begin(const balance::PlannedMove& planned) {
 Result<std::uint64_t> Balancer::approve() {
   if (plan_ == nullptr || (plan_->moves.empty() && plan_->merges.empty()))
     return fail(Code::kConflict, "there is nothing to approve; see 'cleave plan'");
-  act(*plan_);
+  for (const balance::PlannedMove& planned : plan_->moves) begin(planned);
+  for (const ring::TokenRange& range : plan_->merges) merge(range);
   return plan_->moves.size();
 }
 

@@ -90,7 +90,7 @@ class Balancer {
   void price_commands();
   void tick();
   void make_plan();
-  std::vector<balance::NodeFacts> node_facts() const;
+  std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
   bool may_begin(const balance::PlannedMove& planned);
   void begin(const balance::PlannedMove& planned);

@@ -44,20 +44,22 @@ void KeySampler::ask_sizes(NodeId node, backend::RedisStore& store, std::vector<
 }
 
 void KeySampler::keep(NodeId node, const balance::KeySample& sample) {
-  std::deque<balance::KeySample>& kept = kept_[node];
-  kept.push_back(sample);
-  if (kept.size() > kKept) kept.pop_front();
+  Kept& kept = kept_[node];
+  kept.samples.push_back(sample);
+  if (kept.samples.size() > kKept) kept.samples.pop_front();
+  kept.epoch = Epoch{};
 }
 
-std::vector<balance::KeySample> KeySampler::of(NodeId node, const ring::RingView& view) const {
-  std::vector<balance::KeySample> samples;
-  const auto found = kept_.find(node);
-  if (found == kept_.end()) return samples;
-  for (const balance::KeySample& sample : found->second) {
-    if (view.owner(sample.token) == node) samples.push_back(sample);
+const std::vector<balance::KeySample>& KeySampler::of(NodeId node, const ring::RingView& view) {
+  Kept& kept = kept_[node];
+  if (kept.epoch == view.epoch()) return kept.sorted;
+  kept.sorted.clear();
+  for (const balance::KeySample& sample : kept.samples) {
+    if (view.owner(sample.token) == node) kept.sorted.push_back(sample);
   }
-  std::ranges::sort(samples, {}, &balance::KeySample::token);
-  return samples;
+  std::ranges::sort(kept.sorted, {}, &balance::KeySample::token);
+  kept.epoch = view.epoch();
+  return kept.sorted;
 }
 
 }  // namespace cleave::control

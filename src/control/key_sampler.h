@@ -36,15 +36,21 @@ class KeySampler {
   // The node has left.
   void forget(NodeId node) { kept_.erase(node); }
 
-  // What is kept of the keys that the node owns by this view, sorted by token.
-  std::vector<balance::KeySample> of(NodeId node, const ring::RingView& view) const;
+  // What is kept of the keys that the node owns by this view, sorted by token. Sorted once for each
+  // round and view: it is asked for at every tick.
+  const std::vector<balance::KeySample>& of(NodeId node, const ring::RingView& view);
 
  private:
   void ask_sizes(NodeId node, backend::RedisStore& store, std::vector<std::string> keys,
                  const ring::RingSnapshot& view);
+  struct Kept {
+    std::deque<balance::KeySample> samples;  // newest last
+    std::vector<balance::KeySample> sorted;  // of `epoch`; out of date when that is 0
+    Epoch epoch;
+  };
   void keep(NodeId node, const balance::KeySample& sample);
 
-  std::map<NodeId, std::deque<balance::KeySample>> kept_;  // newest last
+  std::map<NodeId, Kept> kept_;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 
