@@ -8,7 +8,7 @@
 #include "admin/answers.h"
 #include "admin/metrics.h"
 #include "admin/render.h"
-#include "admin/to_number.h"
+#include "base/to_number.h"
 
 namespace cleave::admin {
 namespace {

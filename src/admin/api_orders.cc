@@ -5,7 +5,7 @@
 #include "admin/answers.h"
 #include "admin/api.h"
 #include "admin/body.h"
-#include "admin/to_number.h"
+#include "base/to_number.h"
 
 namespace cleave::admin {
 namespace {

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "app/table.h"
 #include "app/trace_file.h"
 #include "balance/explain.h"
+#include "base/to_number.h"
 #include "draw/pictures.h"
 #include "simulate/assess.h"
 
@@ -55,13 +54,10 @@ Result<AssessedPool> pool_of_names(const std::vector<std::string>& names) {
   for (const std::string& each : names) {
     const std::size_t equals = each.find('=');
     const std::string digits = equals == std::string::npos ? "1" : each.substr(equals + 1);
-    std::uint32_t weight = 0;
-    const auto [end, failed] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), weight);
-    if (failed != std::errc{} || end != digits.data() + digits.size() || weight == 0 ||
-        weight > 1'000)
+    const auto weight = to_number<std::uint32_t>(digits);
+    if (!weight || *weight == 0 || *weight > ring::kWeightMax)
       return fail(Code::kInvalid, "--node: want NAME=WEIGHT, 1 to 1,000, got '" + each + "'");
-    pool.nodes.push_back({.name = each.substr(0, equals), .rack = {}, .weight = weight});
+    pool.nodes.push_back({.name = each.substr(0, equals), .rack = {}, .weight = *weight});
   }
   return pool;
 }
@@ -75,9 +71,7 @@ Result<MonitorSample> sample_of(const AssessOptions& options, const AssessedPool
               << options.seconds << " s; a busy server may serve up to half as much meanwhile\n";
     return sample_servers(pool.targets, pool.credentials, seconds{options.seconds});
   }
-  const bool csv = !options.trace.empty();
-  auto trace = read_trace_file(csv ? options.trace : options.monitor,
-                               csv ? simulate::TraceFormat::kCsv : simulate::TraceFormat::kMonitor);
+  auto trace = read_trace_file(options.trace, options.monitor);
   if (!trace) return std::unexpected(trace.error());
   return MonitorSample{.trace = std::move(*trace), .servers = {}};
 }
@@ -140,11 +134,7 @@ Json assessment_json(const simulate::Assessment& found, const MonitorSample& sam
   return json;
 }
 
-std::string fair_times(std::uint64_t ppm) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", of_fair(ppm));
-  return text;
-}
+std::string fair_times(std::uint64_t ppm) { return two_decimals(of_fair(ppm)); }
 
 void print_uncuttable(const simulate::Assessment& found) {
   if (found.uncuttable.empty()) return;

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "app/trace_file.h"
 #include "balance/explain.h"
 #include "balance/named_constants.h"
+#include "base/to_number.h"
 #include "draw/pictures.h"
 #include "simulate/engine.h"
 #include "simulate/trace_workload.h"
@@ -38,20 +37,12 @@ Result<void> set_constants(const std::vector<std::string>& settings,
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
     const std::string digits = equals == std::string::npos ? "" : setting.substr(equals + 1);
-    std::uint64_t value = 0;
-    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (failed != std::errc{} || end != digits.data() + digits.size())
-      return fail(Code::kInvalid, "--set: want constant=number, got '" + setting + "'");
-    if (auto done = balance::set_constant(constants, setting.substr(0, equals), value); !done)
+    const auto value = to_number<std::uint64_t>(digits);
+    if (!value) return fail(Code::kInvalid, "--set: want constant=number, got '" + setting + "'");
+    if (auto done = balance::set_constant(constants, setting.substr(0, equals), *value); !done)
       return done;
   }
   return {};
-}
-
-std::string times(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", ratio);
-  return text;
 }
 
 std::string after(const std::optional<std::uint64_t>& time) {
@@ -89,14 +80,14 @@ void print(const simulate::Run& run) {
   std::cout << "workload " << run.record.workload << ", policy " << run.record.policy << ", seed "
             << run.record.seed << "\n\n";
   print_nodes(run.record);
-  std::cout << "\nhottest node over the mean: " << times(summary.peak_over_mean_start)
-            << " at the start, " << times(summary.peak_over_mean)
-            << " at the end; no placement is below " << times(summary.lower_bound) << "\n"
+  std::cout << "\nhottest node over the mean: " << two_decimals(summary.peak_over_mean_start)
+            << " at the start, " << two_decimals(summary.peak_over_mean)
+            << " at the end; no placement is below " << two_decimals(summary.lower_bound) << "\n"
             << "noticed " << after(summary.seconds_to_detect) << ", level "
             << after(summary.seconds_to_converge) << "\n"
             << "moved " << grouped(summary.keys_moved) << " keys (at least "
             << grouped(summary.keys_moved_bound) << " had to) in " << summary.moves
-            << " moves; load moved over the least: " << times(summary.load_moved_over_bound)
+            << " moves; load moved over the least: " << two_decimals(summary.load_moved_over_bound)
             << "\ncuts " << summary.cuts << ", merges " << summary.merges << ", oscillations "
             << summary.oscillations << ", ranges " << grouped(summary.ranges) << "\n";
   if (!run.record.moves.empty()) std::cout << "\nmoves\n";
@@ -110,11 +101,9 @@ void print(const simulate::Run& run) {
 
 // The trace that is named, on as many equal nodes as are asked for.
 Result<simulate::Run> run_trace(SimulateOptions& options) {
-  const bool csv = !options.trace.empty();
-  auto trace = read_trace_file(csv ? options.trace : options.monitor,
-                               csv ? simulate::TraceFormat::kCsv : simulate::TraceFormat::kMonitor);
+  auto trace = read_trace_file(options.trace, options.monitor);
   if (!trace) return std::unexpected(trace.error());
-  options.run.workload = csv ? "trace" : "monitor";
+  options.run.workload = options.trace.empty() ? "monitor" : "trace";
   options.run.setting.keys = trace->keys.size();
   options.run.setting.read_ppm = simulate::read_ppm(*trace);
   auto workload = simulate::make_trace_workload(

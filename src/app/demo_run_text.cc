@@ -12,12 +12,6 @@ constexpr std::uint32_t kBarWidth = 40;
 
 double rounded(double value) { return std::round(value * 1'000) / 1'000; }
 
-// Two digits after the point.
-std::string ratio(double value) {
-  const auto hundredths = static_cast<std::uint64_t>(std::lround(value * 100));
-  return std::to_string(hundredths / 100) + "." + std::to_string(100 + hundredths % 100).substr(1);
-}
-
 std::string bars(const Spread& spread) {
   std::uint64_t total = 0;
   for (const auto& [node, amount] : spread.amounts) total += amount;
@@ -83,18 +77,18 @@ Json to_json(const DemoResult& result) {
 std::string to_text(const DemoResult& result) {
   const load::Verdict& verdict = result.load.verdict;
   std::string text = "\nbefore, " + result.unit + ": the node with most at " +
-                     ratio(result.before.peak_over_mean()) + " of the mean\n" +
+                     two_decimals(result.before.peak_over_mean()) + " of the mean\n" +
                      bars(result.before) + "\nwhat cleave did\n";
   for (const DemoMove& move : result.moves) {
     text += "  " + move.source + " -> " + move.destination + ", " + grouped(move.keys) +
             " keys: " + move.reason + "\n";
   }
-  text += "\nafter: the node with most at " + ratio(result.after.peak_over_mean()) +
-          " of the mean; no placement is below " + ratio(result.lower_bound) + "\n" +
+  text += "\nafter: the node with most at " + two_decimals(result.after.peak_over_mean()) +
+          " of the mean; no placement is below " + two_decimals(result.lower_bound) + "\n" +
           bars(result.after) + "\n";
   text += result.seconds_to_converge < 0
               ? "not even within the time"
-              : "even " + ratio(result.seconds_to_converge) + " s after " + result.onset;
+              : "even " + two_decimals(result.seconds_to_converge) + " s after " + result.onset;
   text +=
       "; " + std::to_string(result.moves.size()) + " moves, " + grouped(result.keys_moved) +
       " of " + grouped(result.keys_total) + " keys moved" +
@@ -105,9 +99,9 @@ std::string to_text(const DemoResult& result) {
           " writes acknowledged: " + grouped(verdict.writes_lost) + " lost, " +
           grouped(verdict.reads_wrong) + " reads wrong\n";
   text += grouped(result.requests_held) + " requests waited at a fence, p99 " +
-          ratio(result.fence_hold_ms_p99) +
-          " ms; p99 of all: " + ratio(to_ms(result.p99_us_before)) + " ms before, " +
-          ratio(to_ms(result.p99_us_during)) + " ms while moving\n";
+          two_decimals(result.fence_hold_ms_p99) +
+          " ms; p99 of all: " + two_decimals(to_ms(result.p99_us_before)) + " ms before, " +
+          two_decimals(to_ms(result.p99_us_during)) + " ms while moving\n";
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 namespace cleave::app {
 namespace {
@@ -61,6 +62,12 @@ std::string percent(std::uint64_t ppm) {
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+std::string two_decimals(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", number);
   return text;
 }
 

@@ -24,6 +24,9 @@ std::string bar(std::uint64_t part, std::uint64_t whole, std::uint32_t width);
 // Millionths as per cent: 253'000 -> "25.3 %".
 std::string percent(std::uint64_t ppm);
 
+// 1.0461 -> "1.05".
+std::string two_decimals(double number);
+
 // "1234567" -> "1,234,567".
 std::string grouped(std::uint64_t number);
 

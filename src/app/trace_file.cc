@@ -6,8 +6,22 @@
 #include "app/table.h"
 
 namespace cleave::app {
+namespace {
 
-Result<simulate::Trace> read_trace_file(const std::string& path, simulate::TraceFormat format) {
+void print_trace_faults(const std::string& name, const simulate::Trace& trace) {
+  for (const simulate::TraceFault& each : trace.faults) {
+    std::cerr << name << ":" << each.line << ": " << each.why << "\n";
+  }
+  if (trace.bad > trace.faults.size())
+    std::cerr << name << ": " << grouped(trace.bad) << " lines in all could not be read\n";
+  if (trace.full) std::cerr << name << ": is longer than a trace may be; the rest is left out\n";
+}
+
+}  // namespace
+
+Result<simulate::Trace> read_trace_file(const std::string& csv, const std::string& monitor) {
+  const std::string& path = csv.empty() ? monitor : csv;
+  const auto format = csv.empty() ? simulate::TraceFormat::kMonitor : simulate::TraceFormat::kCsv;
   simulate::Trace trace;
   if (path == "-") {
     trace = simulate::read_trace(std::cin, format);
@@ -21,15 +35,6 @@ Result<simulate::Trace> read_trace_file(const std::string& path, simulate::Trace
     return fail(Code::kInvalid, "'" + path + "': none of its " + grouped(trace.lines) +
                                     " lines is a request with a key");
   return trace;
-}
-
-void print_trace_faults(const std::string& name, const simulate::Trace& trace) {
-  for (const simulate::TraceFault& each : trace.faults) {
-    std::cerr << name << ":" << each.line << ": " << each.why << "\n";
-  }
-  if (trace.bad > trace.faults.size())
-    std::cerr << name << ": " << grouped(trace.bad) << " lines in all could not be read\n";
-  if (trace.full) std::cerr << name << ": is longer than a trace may be; the rest is left out\n";
 }
 
 }  // namespace cleave::app

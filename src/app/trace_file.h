@@ -8,11 +8,9 @@
 
 namespace cleave::app {
 
-// "-" is standard input. What could not be read is said on standard error, with line numbers.
-// Errors: kNotFound for a file that cannot be opened; kInvalid when no line has a key.
-Result<simulate::Trace> read_trace_file(const std::string& path, simulate::TraceFormat format);
-
-// What could not be read of it, on standard error.
-void print_trace_faults(const std::string& name, const simulate::Trace& trace);
+// Of a CSV file, or of one with the output of MONITOR where `csv` is empty. "-" is standard input.
+// What could not be read is said on standard error, with line numbers. Errors: kNotFound for a file
+// that cannot be opened; kInvalid when no line has a key.
+Result<simulate::Trace> read_trace_file(const std::string& csv, const std::string& monitor);
 
 }  // namespace cleave::app

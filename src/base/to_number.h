@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace cleave::admin {
+namespace cleave {
 
 // nullopt: no number, something after it, or out of range.
 template <class Number>
@@ -16,4 +16,4 @@ std::optional<Number> to_number(const std::string& text) {
   return value;
 }
 
-}  // namespace cleave::admin
+}  // namespace cleave
