@@ -26,31 +26,40 @@ struct Constants {
   std::uint32_t slow_ppm = 1'090'000;           // so much for `slow_after`: acts with little budget
   milliseconds slow_after{300'000};
   // The goals are 1.10 x the mean or 1.05 x what no cut can better; what is seen is an estimate, so
-  // work goes on to a little below them.
-  std::uint32_t stop_ppm = 1'080'000;
-  std::uint32_t stop_bound_ppm = 1'040'000;
+  // work goes on to a little below them: by two standard errors, within these (balance/goal.h).
+  std::uint32_t goal_ppm = 1'100'000;
+  std::uint32_t stop_errors = 2;
+  std::uint32_t stop_ppm = 1'090'000;
+  std::uint32_t stop_least_ppm = 1'070'000;
+  std::uint32_t stop_bound_ppm = 1'045'000;
   std::uint32_t slow_capacity_ppm = 10'000;  // and above the mean by so much of its capacity
   std::uint32_t calm_capacity_ppm = 2'000;   // above the mean by less of it: good too
 
   // ---- how much -----------------------------------------------------------------------------
-  std::uint32_t fill_ppm = 1'040'000;         // sources sink to it, destinations rise to it
-  std::uint32_t bound_slack_ppm = 1'020'000;  // sources sink to this times the bound
+  std::uint32_t sink_ppm = 5'000;             // sources sink so far below the stop, no further
+  std::uint32_t fill_ppm = 1'040'000;         // destinations rise to it: they keep a margin
+  std::uint32_t bound_slack_ppm = 1'035'000;  // sources sink to this times the bound
   std::uint32_t unseen_ppm = 1'100'000;       // a piece may cost so much more than it seems
   std::uint32_t piece_over_ppm = 1'050'000;   // of the amount wanted, the most a piece may carry
-  std::uint32_t piece_min_ppm = 5'000;        // of fair: a smaller window is not worth a cut
+  std::uint32_t piece_min_ppm = 2'000;        // of fair: a smaller window is not worth a cut
   std::uint32_t gain_min_ppm = 10'000;        // of fair: a smaller move is not worth its risk ...
   std::uint32_t gain_excess_ppm = 100'000;    // ... unless it is so much of what is too much
+  // A token too heavy for its node may go to a node with so much more capacity, where it must lie
+  // lower by so much: so it can never want to go back.
+  std::uint32_t larger_ppm = 1'250'000;
+  std::uint32_t larger_gain_ppm = 100'000;
   std::uint32_t flaps_max = 6;  // each earlier flap of its tokens doubles what a move must gain,
                                 // so often at most: 64 x 1 % is more than any piece carries
 
   // ---- which piece --------------------------------------------------------------------------
   std::size_t pieces_max = 64;           // of one move: one scan of the source serves all
-  std::uint64_t pieces_usual = 16;       // a move's budget should reach for four times so many
+  std::uint64_t pieces_usual = 256;      // a move's budget should reach for four times so many
   std::uint32_t few_cuts_ppm = 800'000;  // fewer new boundaries win at so much of the density
   std::uint64_t piece_bytes = 65'536;    // what a piece costs beside its bytes
   std::uint64_t piece_keys_min = 32;     // no salami (tikv issue 9255), heavy tokens excepted
-  std::uint32_t piece_samples_min = 16;  // fewer say nothing
-  std::uint32_t heavy_ppm = 100'000;     // of fair: a token that is worth a cut of its own
+  std::uint32_t piece_samples_min = 10;  // fewer say nothing
+  std::uint32_t heavy_ppm = 100'000;     // of fair: a token that is published as heavy
+  std::uint32_t single_ppm = 2'000;  // of fair: tokens with so much are worth a cut of their own
 
   // ---- what it may cost ---------------------------------------------------------------------
   std::uint32_t plan_keys_ppm = 10'000;   // of all keys, one plan (Slicer: 1 %)

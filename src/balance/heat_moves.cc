@@ -17,10 +17,12 @@ namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
 
-// True while the source, after giving `load`, is not below the destination after taking it.
-bool keeps_order(const BoardNode& source, const BoardNode& destination, std::uint64_t load) {
-  if (load > source.load) return false;
-  return Wide{destination.load + load} * source.fair <= Wide{source.load - load} * destination.fair;
+// The most that the source may give so that it is not below the destination afterwards.
+std::uint64_t in_order(const BoardNode& source, const BoardNode& destination) {
+  const Wide has = Wide{source.load} * destination.fair;
+  const Wide other = Wide{destination.load} * source.fair;
+  const Wide fair = Wide{source.fair} + destination.fair;
+  return has <= other ? 0 : static_cast<std::uint64_t>((has - other) / fair);
 }
 
 class HeatPlanner {
@@ -52,13 +54,17 @@ class HeatPlanner {
   std::vector<NodeId> hot_nodes() const;
   void help(NodeId id);
   bool try_targets(const BoardNode& source, Tries& tries);
+  bool try_larger(const BoardNode& source, Tries& tries);
+  void take(PlannedMove move, Tries& tries);
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
   std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target, Tries& tries,
                                      std::string& no);
   std::vector<Stretch> stretches(const BoardNode& source, const BoardNode& target,
                                  Tries& tries) const;
+  std::optional<PlannedMove> move_if_worth(const BoardNode& source, const BoardNode& target,
+                                           const Pieces& pieces, Tries& tries, std::string& no);
   Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
-                     const BoardNode& target) const;
+                     std::uint64_t load_max) const;
   bool worth_it(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   bool out_of_reach(const Candidates& targets) const;
@@ -69,12 +75,9 @@ class HeatPlanner {
   UnixMillis budget_until(const BoardNode& source) const;
   std::uint64_t keys_left(const BoardNode& source) const;
   Price price(const BoardNode& source) const;
-  std::uint64_t goal(const BoardNode& node) const {
-    const Wide bound = Wide{task_.bound_ppm} * constants_.bound_slack_ppm / kMillion;
-    const Wide ppm = std::max(Wide{constants_.fill_ppm}, bound);
-    return static_cast<std::uint64_t>(Wide{node.fair} * ppm / kMillion);
+  std::uint64_t excess(const BoardNode& node) const {
+    return above(node.load, ppm_of(node.fair, task_.goal.sink_ppm));
   }
-  std::uint64_t excess(const BoardNode& node) const { return above(node.load, goal(node)); }
   // What is expected of the node, where that is why it is too hot; else nullptr.
   const Phantom* phantom_of(const BoardNode& node) const {
     const auto found = task_.phantoms.find(node.id);
@@ -107,7 +110,7 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
   for (const BoardNode& each : board_.nodes()) {
     const bool little = Wide{above(each.load, each.fair)} * kMillion <
                         Wide{each.capacity} * constants_.calm_capacity_ppm;
-    if (each.draining || little || each.level() <= task_.stop_ppm) continue;
+    if (each.draining || little || each.level() <= task_.goal.stop_ppm) continue;
     if (task_.engaged != Engaged::kIdle || phantom_of(each) != nullptr) {
       hot.emplace_back(each.level(), each.id);
     }
@@ -123,7 +126,7 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
 // One move after the other, to one node after the other, for as long as the source may give and is
 // above the stop level.
 void HeatPlanner::help(NodeId id) {
-  for (std::size_t moves = 0; board_.node(id).level() > task_.stop_ppm; ++moves) {
+  for (std::size_t moves = 0; board_.node(id).level() > task_.goal.stop_ppm; ++moves) {
     const BoardNode source = board_.node(id);
     Verdict verdict{.node = id};
     verdict.text = refusal(source, verdict);
@@ -144,15 +147,11 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
   tries.lacked_cuts = cuts_left_ < 2;
   if (tries.lacked_keys || tries.lacked_cuts) return false;
   tries.targets = targets_.of(source, rng_);
+  if (try_larger(source, tries)) return true;
   for (const NodeId id : tries.targets.nodes) {
     std::string no;
     if (auto move = attempt(source, board_.node(id), tries, no)) {
-      move->alternatives = std::move(tries.targets.rejected);
-      board_.apply(*move);
-      targets_.update(source.id);
-      targets_.update(id);
-      if (!ordered(move->cause)) keys_used_ += move->keys;
-      plan_.moves.push_back(std::move(*move));
+      take(std::move(*move), tries);
       return true;
     }
     if (tries.targets.rejected.size() < kAlternativesMax) {
@@ -160,6 +159,40 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
     }
   }
   return false;
+}
+
+// Into the plan, and on the board.
+void HeatPlanner::take(PlannedMove move, Tries& tries) {
+  move.alternatives = std::move(tries.targets.rejected);
+  board_.apply(move);
+  targets_.update(move.source);
+  targets_.update(move.destination);
+  if (!ordered(move.cause)) keys_used_ += move.keys;
+  plan_.moves.push_back(std::move(move));
+}
+
+// A token that alone is too much for its node, but not for a larger one: all that could be done
+// otherwise is to move everything else away from it, in vain. The larger node, which may end above
+// the smaller one, gives of its own to others then. ADR 12.
+bool HeatPlanner::try_larger(const BoardNode& source, Tries& tries) {
+  const auto heavy = heaviest_on(source.id);
+  if (!heavy || heavy->load <= ppm_of(source.fair, task_.goal.stop_ppm)) return false;
+  const BoardNode* best = nullptr;
+  std::uint64_t lowest = source.level() - ppm_of(source.level(), constants_.larger_gain_ppm);
+  for (const BoardNode& each : board_.nodes()) {
+    if (Wide{each.fair} * kMillion < Wide{source.fair} * constants_.larger_ppm) continue;
+    const std::uint32_t level = level_ppm(each.load + heavy->load, each.fair);
+    if (level > lowest || !targets_.open_to(source, each)) continue;
+    lowest = level - 1;  // of equals the first
+    best = &each;
+  }
+  if (best == nullptr) return false;
+  const BoardNode target = *best;
+  const Pieces pieces = heavy_token(stretches(source, target, tries), source, heavy->load);
+  std::string no;
+  auto move = move_if_worth(source, target, pieces, tries, no);
+  if (move) take(std::move(*move), tries);
+  return move.has_value();
 }
 
 // Why nothing is even tried for the node; "" = it is.
@@ -194,22 +227,31 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
       .cuts_max = cuts_left_,
       .piece_min = std::max<std::uint64_t>(
           1, std::min(ppm_of(source.fair, constants_.piece_min_ppm), excess(source) / 2)),
-      .heavy_load = ppm_of(source.fair, constants_.heavy_ppm),
+      .heavy_load = ppm_of(source.fair, constants_.single_ppm),
       .piece_keys =
           std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_usual))};
   Pieces pieces = choose_pieces(from, price(source), appetite, constants_);
   tries.lacked_keys = tries.lacked_keys || pieces.lacked_keys;
   tries.lacked_cuts = tries.lacked_cuts || pieces.lacked_cuts;
-  while (!pieces.windows.empty() && !keeps_order(source, target, pieces.load)) {
+  while (!pieces.windows.empty() && pieces.load > in_order(source, target)) {
     pieces.load -= pieces.windows.back().load;
     pieces.keys -= pieces.windows.back().keys;
     pieces.windows.pop_back();
   }
-  if (!worth_it(source, target, pieces)) pieces = heavy_token(from, source, target);
   if (!worth_it(source, target, pieces)) {
-    no = room == 0 ? "it has no room" : "no piece that it has room for would help enough";
-    return std::nullopt;
+    // It lifts the target above the mean, but lowers the peak; the target's lighter load then finds
+    // room elsewhere.
+    pieces = heavy_token(from, source, in_order(source, target));
   }
+  no = room == 0 ? "it has no room" : "no piece that it has room for would help enough";
+  return move_if_worth(source, target, pieces, tries, no);
+}
+
+// `no`: why not, when it is not worth it; replaced when there is another reason.
+std::optional<PlannedMove> HeatPlanner::move_if_worth(const BoardNode& source,
+                                                      const BoardNode& target, const Pieces& pieces,
+                                                      Tries& tries, std::string& no) {
+  if (!worth_it(source, target, pieces)) return std::nullopt;
   PlannedMove move = move_of(source, target, pieces);
   const std::uint64_t needed = ppm_of(move.bytes, constants_.memory_ppm);
   if (target.memory_max > 0 && target.memory + needed > target.memory_max) {
@@ -246,16 +288,14 @@ std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const Board
   return result;
 }
 
-// When no window fits the room: the heaviest token that still leaves the two nodes in order. It
-// lifts the target above the mean, but lowers the peak; the target's lighter load then finds room.
+// The heaviest token with at most so much load, alone; no windows when there is none.
 Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
-                                const BoardNode& target) const {
+                                std::uint64_t load_max) const {
   const heat::TokenLoad* best = nullptr;
   for (const Stretch& stretch : from) {
     for (const heat::TokenLoad& each : stretch.tokens) {
       if (each.load < ppm_of(source.fair, constants_.heavy_ppm)) continue;
-      if (each.samples < constants_.piece_samples_min) continue;
-      if (!keeps_order(source, target, each.load)) continue;
+      if (each.samples < constants_.piece_samples_min || each.load > load_max) continue;
       if (best == nullptr || each.load > best->load) best = &each;
     }
   }

@@ -8,6 +8,7 @@
 #include "balance/board.h"
 #include "balance/calm.h"
 #include "balance/expected.h"
+#include "balance/goal.h"
 #include "balance/plan.h"
 #include "balance/trigger.h"
 
@@ -16,8 +17,7 @@ namespace cleave::balance {
 // What is to be done, and how far.
 struct HeatTask {
   Engaged engaged = Engaged::kIdle;
-  std::uint32_t stop_ppm = 0;  // nodes above it are worked on
-  std::uint32_t bound_ppm = 0;
+  Goal goal = {};
   std::uint32_t cuts_left = 0;  // that the document may grow by
   // Nodes that expected load makes hot are worked on whatever `engaged` says: outside of the key
   // budget, because a person ordered it.

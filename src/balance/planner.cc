@@ -6,6 +6,7 @@
 #include "balance/board.h"
 #include "balance/calm.h"
 #include "balance/expected.h"
+#include "balance/goal.h"
 #include "balance/heat_moves.h"
 #include "balance/input_check.h"
 #include "balance/memory_moves.h"
@@ -20,6 +21,7 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
+constexpr std::uint64_t kMeanSeconds = 10;  // heat::Load::mean
 
 // Whether a node is being given its share of the ring (a join, a raised weight). It begins far
 // below and goes on until nearly there, and pauses while the node has its share of the load.
@@ -66,21 +68,20 @@ std::uint32_t cuts_left(const Board& board) {
 }
 
 // Moves by load, unless something says that load is no guide now.
-void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, std::uint32_t stop_ppm,
+void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, const Goal& goal,
                Plan& plan) {
   if (plan.trigger.engaged == Engaged::kIdle && phantoms.empty()) {
     plan_gather(board, calm, plan);
     return;
   }
   const HeatTask task{.engaged = plan.trigger.engaged,
-                      .stop_ppm = stop_ppm,
-                      .bound_ppm = plan.bound_ppm,
+                      .goal = goal,
                       .cuts_left = cuts_left(board),
                       .phantoms = phantoms};
   plan_heat(board, calm, task, plan);
 }
 
-void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, std::uint32_t stop_ppm,
+void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, const Goal& goal,
               Plan& plan) {
   const Input& input = board.input();
   plan_drains(board, calm, plan);
@@ -91,7 +92,7 @@ void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, std::uin
   } else {
     plan_joins(board, calm, plan);
     if (doubt.text.empty()) {
-      plan_load(board, calm, phantoms, stop_ppm, plan);
+      plan_load(board, calm, phantoms, goal, plan);
       plan_memory(board, calm, plan);
     } else {
       plan.verdicts.push_back(doubt);
@@ -100,10 +101,12 @@ void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, std::uin
   plan.merges = plan_merges(board, calm);
 }
 
-// ppm x ppm, at most what 32 bits hold.
-std::uint32_t times_ppm(std::uint32_t left, std::uint32_t right) {
-  const std::uint64_t product = std::uint64_t{left} * right / kMillion;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(product, 0xFFFFFFFFU));
+// How many requests the mean node's level is estimated from.
+std::uint64_t requests_a_node(const heat::Picture& seen) {
+  std::uint64_t a_second = 0;
+  for (const heat::NodeLoad& each : seen.nodes) a_second += each.requests;
+  const std::size_t nodes = std::max<std::size_t>(seen.nodes.size(), 1);
+  return a_second * kMeanSeconds / nodes;
 }
 
 // `input` with the phantoms laid over `seen`, which is what the routers reported.
@@ -118,16 +121,15 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   result.bound_ppm = bound_of(board);
   result.heavy = heavy_of(board);
   advise(board, result);
-  const std::uint32_t stop_ppm = std::max(
-      input.constants.stop_ppm, times_ppm(result.bound_ppm, input.constants.stop_bound_ppm));
-  result.trigger = next_trigger(input.trigger, levels, stop_ppm, input.constants, input.now);
+  const Goal goal = goal_of(requests_a_node(seen), result.bound_ppm, input.constants);
+  result.trigger = next_trigger(input.trigger, levels, goal.stop_ppm, input.constants, input.now);
   update_filling(board, calm, input.trigger, result.trigger);
   update_emptying(board, input.trigger, result.trigger);
   if (input.view->document().frozen) {
     result.verdicts.push_back(
         {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
   } else {
-    plan_all(board, calm, phantoms, stop_ppm, result);
+    plan_all(board, calm, phantoms, goal, result);
     if (result.trigger.engaged == Engaged::kIdle) explain_waiting(board, levels, result);
   }
   result.predicted_ppm = board.peak_ppm();

@@ -10,6 +10,7 @@
 #include "balance/calm.h"
 #include "balance/planner.h"
 #include "balance/test_input.h"
+#include "base/ppm.h"
 #include "ring/diff.h"
 #include "ring/width.h"
 
@@ -72,7 +73,20 @@ TEST(PlannerLaw, EveryMoveCanBeginAndLosesNoReplica) {
   EXPECT_GT(moves, kCases / 4);  // the worlds are such that there is something to do
 }
 
+// One token that goes to a larger node (ADR 12): it alone is above the goal where it is, weighs less
+// there, and the hotter of the two nodes is less hot than before.
+bool to_larger(const PlannedMove& move, const BoardNode& source, const BoardNode& destination,
+               const Constants& constants) {
+  const bool single = move.ranges.size() == 1 && move.ranges[0].first == move.ranges[0].last;
+  const std::uint64_t before = level_ppm(move.source_before, source.fair);
+  return single && level_ppm(move.load, source.fair) > constants.stop_least_ppm &&
+         Wide{destination.fair} * 1'000'000 >= Wide{source.fair} * constants.larger_ppm &&
+         level_ppm(move.destination_after, destination.fair) <=
+             before - ppm_of(before, constants.larger_gain_ppm);
+}
+
 TEST(PlannerLaw, NoMoveByLoadPutsItsTwoNodesInTheOtherOrder) {
+  std::size_t lifted = 0;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
     const Input input = random_input(seed);
     Board board(input);
@@ -82,13 +96,16 @@ TEST(PlannerLaw, NoMoveByLoadPutsItsTwoNodesInTheOtherOrder) {
       if (by_load(move.cause)) {
         ASSERT_EQ(move.source_before - move.source_after, move.load) << about(seed, move);
         ASSERT_EQ(move.destination_after - move.destination_before, move.load);
-        ASSERT_GE(level_ppm(move.source_after, source.fair) + 1,
-                  level_ppm(move.destination_after, destination.fair))
+        const bool larger = to_larger(move, source, destination, input.constants);
+        ASSERT_TRUE(larger || level_ppm(move.source_after, source.fair) + 1 >=
+                                  level_ppm(move.destination_after, destination.fair))
             << about(seed, move);
+        lifted += larger ? 1U : 0U;
       }
       board.apply(move);
     }
   }
+  EXPECT_GT(lifted, 0U);
 }
 
 TEST(PlannerLaw, NoMoveTouchesANodeThatMustNotTakePart) {

@@ -18,11 +18,11 @@ TEST_F(PlannerTest, MovesTheExcessToANodeWithRoom) {
   EXPECT_EQ(move.source, NodeId{1});
   EXPECT_EQ(move.destination, NodeId{4});
   EXPECT_EQ(move.cause, Cause::kHot);
-  // min(160 - 104, (104 - 40) / 1.1) = 56 of a hundred, in pieces of 4.
-  EXPECT_NEAR(static_cast<double>(move.load), 0.56 * kFair, 0.04 * kFair);
+  // min(160 - 106, (104 - 40) / 1.1) = 54 of a hundred, in pieces of 4.
+  EXPECT_NEAR(static_cast<double>(move.load), 0.54 * kFair, 0.04 * kFair);
   EXPECT_LT(move.keys, 300U);  // narrow windows around the tokens, not ranges
   EXPECT_EQ(plan.peak_ppm, 1'600'000U);
-  EXPECT_LT(plan.predicted_ppm, 1'090'000U);
+  EXPECT_LT(plan.predicted_ppm, 1'100'000U);
 }
 
 TEST_F(PlannerTest, FillsANodeOnlyAsFarAsItHasRoom) {
@@ -84,7 +84,7 @@ TEST_F(PlannerTest, AMoveInFlightCountsAsDone) {
   const Plan plan = planned();
   EXPECT_TRUE(plan.moves.empty());
   EXPECT_EQ(plan.peak_ppm, 1'600'000U);  // what is, and what will be
-  EXPECT_LT(plan.predicted_ppm, 1'090'000U);
+  EXPECT_LT(plan.predicted_ppm, 1'100'000U);
 }
 
 TEST_F(PlannerTest, AFrozenPoolIsLeftAlone) {

@@ -67,6 +67,12 @@ Candidates Targets::of(const BoardNode& source, Rng& rng) const {
   return result;
 }
 
+bool Targets::open_to(const BoardNode& source, const BoardNode& node) const {
+  return node.id != source.id && busy(node, board_.constants()).empty() &&
+         placement_veto(source, node).empty() &&
+         calm_.pair_rests_until(source.id, node.id) == UnixMillis{};
+}
+
 std::vector<Alternative> Targets::blocked_for(const BoardNode& source) const {
   std::vector<Alternative> result;
   for (const auto& [level, id] : blocked_) {

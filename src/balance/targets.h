@@ -33,6 +33,9 @@ class Targets {
   // O(constants.targets_max x log nodes), and the nodes passed over for their racks.
   Candidates of(const BoardNode& source, Rng& rng) const;
 
+  // Whether the node, however hot, may take something of the source. Cost: O(racks).
+  bool open_to(const BoardNode& source, const BoardNode& node) const;
+
   // The node as the board has it after a move.
   void update(NodeId id);
 

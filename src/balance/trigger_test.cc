@@ -160,10 +160,10 @@ TEST_F(TriggerTest, BeginsAndEndsOnlyWithAReason) {
       hot = percent >= 150 ? hot + 1 : 0;
       const Engaged before = trigger_.engaged;
       const Engaged after = tick(level(percent));
-      if (percent <= 108) {
+      if (percent <= 109) {
         ASSERT_EQ(after, Engaged::kIdle) << "seed " << seed;
       }
-      if (percent > 108 && before != Engaged::kIdle) {
+      if (percent > 109 && before != Engaged::kIdle) {
         ASSERT_EQ(after, before) << "seed " << seed;
       }
       if (hot >= 3) {
