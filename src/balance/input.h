@@ -18,12 +18,14 @@ namespace cleave::balance {
 // One core kept busy: capacity of a node of weight 1 unless it is told otherwise.
 inline constexpr std::uint64_t kCore = 1'000'000'000;
 
-// A key drawn at random from all keys of a node, and what it takes in memory there.
+// A key of a node, drawn at random, and what it takes in memory there.
 struct KeySample {
   Token token;
   std::uint64_t bytes = 0;
+  // So many of the keys that were drawn from it stands for, in millionths (balance/key_census.h).
+  std::uint32_t weight_ppm = 1'000'000;
 
-  friend bool operator==(const KeySample&, const KeySample&) = default;
+  friend auto operator<=>(const KeySample&, const KeySample&) = default;
 };
 
 // What is known of a node beside the ring document (which has its weight, state and racks).
@@ -38,8 +40,10 @@ struct NodeFacts {
   bool joining = false;                  // known, but not yet ready to take anything
   bool unattributed_writes = false;      // somebody writes to it past the routers
   std::vector<std::string> vetoes = {};  // further reasons why no move may touch it
-  // Sorted by token; a key may be in it more than once. Empty: bytes are taken to lie evenly.
+  // Sorted by token. Empty: bytes are taken to lie evenly.
   std::vector<KeySample> key_sample = {};
+  // When the sample will say enough to move bytes by; 0 = it does, or none can be had.
+  UnixMillis sample_due = {};
 
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };

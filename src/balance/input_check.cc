@@ -79,7 +79,9 @@ std::string distrust(const NodeFacts& facts) {
   if (!fits) return "what its server says of itself cannot be";
   const bool sorted = std::ranges::is_sorted(facts.key_sample, {}, &KeySample::token);
   const auto bytes = [](const KeySample& each) { return each.bytes; };
-  return sorted && sum_fits(facts.key_sample, bytes) ? "" : "its sample of keys cannot be";
+  const auto weight = [](const KeySample& each) { return std::uint64_t{each.weight_ppm}; };
+  const bool sums = sum_fits(facts.key_sample, bytes) && sum_fits(facts.key_sample, weight);
+  return sorted && sums ? "" : "its sample of keys cannot be";
 }
 
 bool absurd(const PastMove& move) {

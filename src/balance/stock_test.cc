@@ -40,6 +40,39 @@ TEST(Stock, ALargeKeyAloneIsWhatItIs) {
   EXPECT_EQ(stock.bytes_in({Token{1'500}, Token{1'500}}), 50'000U);
 }
 
+// Each of a third of the node's keys: so three times as much as was met lies there, give or take.
+TEST(Stock, TellsHowFarItsBytesMayBeOff) {
+  std::vector<KeySample> sample;
+  for (std::uint64_t at = 0; at < 100; ++at) sample.push_back({Token{1'000 + at}, 900});
+  for (int count = 0; count < 10; ++count) sample.push_back({Token{1'500}, 1'000});
+  const Stock third(kRanges, sample, 330, 300'000);
+  EXPECT_EQ(third.bytes_in({Token{1'500}, Token{1'500}}), 30'000U);
+  const std::uint64_t error = square_root(third.variance_in({Token{1'500}, Token{1'500}}));
+  EXPECT_EQ(error, 7'745U);  // square root of 10 x 3,000 x 2,000
+  const Stock all(kRanges, sample, 110, 100'000);
+  EXPECT_EQ(all.variance_in(kRanges[0]), 0U);
+}
+
+TEST(Stock, ASampleCountsForAsManyAsItStandsFor) {
+  std::vector<KeySample> sample;
+  for (std::uint64_t at = 0; at < 99; ++at) {
+    sample.push_back({.token = Token{1'000 + at}, .bytes = 10, .weight_ppm = 10'000'000});
+  }
+  sample.push_back({Token{1'500}, 50'000});
+  const Stock stock(kRanges, sample, 991, 59'900);
+  EXPECT_EQ(stock.keys_in({Token{1'500}, Token{1'500}}), 1U);
+  EXPECT_EQ(stock.bytes_in({Token{1'500}, Token{1'500}}), 50'000U);
+  EXPECT_NEAR(static_cast<double>(stock.keys_in({Token{1'000}, Token{1'098}})), 990, 40);
+  EXPECT_NEAR(static_cast<double>(stock.bytes_in({Token{1'000}, Token{1'098}})), 9'900, 400);
+}
+
+TEST(SquareRoot, OfAllSizes) {
+  EXPECT_EQ(square_root(0), 0U);
+  EXPECT_EQ(square_root(15), 3U);
+  EXPECT_EQ(square_root(16), 4U);
+  EXPECT_EQ(square_root(~Wide{0}), ~std::uint64_t{0});
+}
+
 TEST(Stock, SlicesAreDisjointCoverTheRangesAndNeverHoldMoreThanThereIs) {
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
     Rng rng(seed);
