@@ -106,6 +106,7 @@ void Board::add_nodes() {
       each.bytes_per_key = known->bytes_per_key;
       each.memory = known->memory_bytes;
       each.key_sample = known->key_sample;
+      each.sample_due = known->sample_due;
       each.memory_max = known->memory_bytes_max;
     }
     if (each.capacity == 0) each.capacity = node.weight * kCore;

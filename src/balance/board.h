@@ -40,6 +40,7 @@ struct BoardNode {
   Wide width = 0;                // tokens owned
   Wide fair_width = 0;           // its share of all tokens
   std::span<const KeySample> key_sample = {};
+  UnixMillis sample_due = {};   // as NodeFacts::sample_due
   std::uint32_t moves_out = 0;  // in flight and planned
   std::uint32_t moves_in = 0;
 

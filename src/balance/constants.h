@@ -113,8 +113,8 @@ struct Constants {
   std::uint32_t memory_skew_ppm = 1'250'000;
   std::uint32_t memory_skew_limit_ppm = 50'000;
   std::uint32_t memory_stop_ppm = 1'080'000;  // it goes on until so near the mean use
-  milliseconds memory_settle{20'000};  // a server is asked each 10 s what it uses: so long after a
-                                       // move it may not have counted what left
+  milliseconds memory_settle{3'000};  // in the two seconds after a move servers are asked what
+                                      // they use now
 
   // ---- advice -------------------------------------------------------------------------------
   std::uint32_t advise_ppm = 800'000;     // mean use of capacity: more nodes are needed ...

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "balance/memory_trigger.h"
 #include "balance/parts.h"
 #include "balance/text.h"
 #include "base/ppm.h"
@@ -15,31 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
 
-// What every node would use if all were filled alike, in millionths of its limit.
-std::uint64_t mean_use_ppm(const Board& board) {
-  Wide used = 0;
-  Wide limit = 0;
-  for (const BoardNode& each : board.nodes()) {
-    if (each.memory_max == 0 || each.draining) continue;
-    used += each.memory;
-    limit += each.memory_max;
-  }
-  const Wide most = Wide{1'000} * kMillion;  // a thousand times its limit: as much as says anything
-  return limit == 0 ? 0 : static_cast<std::uint64_t>(std::min(used * kMillion / limit, most));
-}
-
-bool overfull(const BoardNode& node, std::uint64_t mean_ppm, bool was, const Constants& constants) {
-  if (node.memory_max == 0) return false;
-  const std::uint64_t mean = ppm_of(node.memory_max, mean_ppm);
-  const std::uint64_t excess = above(node.memory, mean);
-  if (was) return node.memory > ppm_of(mean, constants.memory_stop_ppm);
-  const bool almost_full = node.memory >= ppm_of(node.memory_max, constants.memory_hot_ppm) &&
-                           node.memory >= ppm_of(mean, constants.memory_above_ppm);
-  const bool far_above = node.memory >= ppm_of(mean, constants.memory_skew_ppm) &&
-                         excess >= ppm_of(node.memory_max, constants.memory_skew_limit_ppm);
-  return almost_full || far_above;
-}
-
 // What may be taken out of one source for one target.
 struct Allowance {
   std::uint64_t bytes = 0;
@@ -48,18 +24,36 @@ struct Allowance {
   std::uint64_t cuts = 0;
 };
 
+// Bytes as far as a sample tells them.
+struct Estimate {
+  std::uint64_t bytes = 0;
+  Wide variance = 0;
+
+  Estimate operator+(const Estimate& more) const {
+    return {.bytes = bytes + more.bytes, .variance = variance + more.variance};
+  }
+  // The most that it may be in truth, but for one case in forty.
+  std::uint64_t upper() const { return bytes + 2 * square_root(variance); }
+};
+
 // A stretch of the source, and what lies in it.
 struct Piece {
   Part part;
   std::uint64_t keys = 0;
-  std::uint64_t bytes = 0;
+  Estimate size = {};
   Wide cost = 1;  // share of the node's keys and of its fair load, in millionths
 
   bool denser_than(const Piece& other) const {
-    const Wide left = bytes * other.cost;
-    const Wide right = other.bytes * cost;
+    const Wide left = size.bytes * other.cost;
+    const Wide right = other.size.bytes * cost;
     return left != right ? left > right : part.range < other.part.range;
   }
+};
+
+// What is taken for one target.
+struct Taken {
+  std::vector<Part> parts = {};
+  Estimate size = {};
 };
 
 class MemoryPlanner {
@@ -70,9 +64,6 @@ class MemoryPlanner {
         plan_(plan),
         constants_(board.constants()),
         mean_ppm_(mean_use_ppm(board)) {
-    const std::uint64_t plan_keys =
-        std::max(ppm_of(board.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
-    keys_left_ = std::min(plan_keys, calm.keys_left(board.total_keys(), constants_.hour_keys_ppm));
     const std::size_t most =
         std::min<std::size_t>(board.nodes().size() * constants_.cuts_per_node, constants_.cuts_max);
     std::size_t cuts = board.input().view->document().cuts.size();
@@ -103,21 +94,24 @@ class MemoryPlanner {
   }
 
   void help(NodeId id);
+  std::uint64_t keys_for(const BoardNode& source) const;
+  std::uint32_t hour_ppm(const BoardNode& source) const;
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
   std::vector<NodeId> targets(const BoardNode& source, Verdict& verdict) const;
   std::vector<Piece> pieces(const BoardNode& source, const BoardNode& target) const;
   Piece piece_of(const BoardNode& source, const Part& part) const;
-  std::optional<Piece> fitted(const BoardNode& source, Piece piece, const Allowance& left) const;
-  std::vector<Part> take(const BoardNode& source, const std::vector<Piece>& from,
-                         Allowance left) const;
-  void explain(const BoardNode& source, Verdict verdict) const;
+  std::optional<Piece> fitted(const BoardNode& source, Piece piece, const Estimate& taken,
+                              const Allowance& left) const;
+  Taken take(const std::vector<Piece>& from, const BoardNode& source, Allowance left) const;
+  bool worth(const BoardNode& source, const Taken& taken) const;
+  void explain(const BoardNode& source, const Taken& best, Verdict verdict) const;
 
   Board& board_;
   const Calm& calm_;
   Plan& plan_;
   const Constants& constants_;
   std::uint64_t mean_ppm_;
-  std::uint64_t keys_left_ = 0;
+  std::uint64_t keys_planned_ = 0;
   std::uint64_t cuts_left_ = 0;
 };
 
@@ -132,25 +126,43 @@ void MemoryPlanner::help(NodeId id) {
     plan_.verdicts.push_back(std::move(verdict));
     return;
   }
+  Taken best;  // of those that are not worth a move
   for (const NodeId to : targets(source, verdict)) {
     const BoardNode target = board_.node(to);
     const Allowance allowed{.bytes = std::min(above(source.memory, mean_of(source)), spare(target)),
-                            .keys = keys_left_,
+                            .keys = keys_for(source),
                             .load = room_of(target, constants_),
                             .cuts = cuts_left_};
-    const std::vector<Part> taken = take(source, pieces(source, target), allowed);
-    if (taken.empty()) continue;
-    PlannedMove move = move_of_parts(board_, source, target, taken, Cause::kMemory);
+    Taken taken = take(pieces(source, target), source, allowed);
+    if (!worth(source, taken)) {
+      if (taken.size.bytes > best.size.bytes) best = std::move(taken);
+      continue;
+    }
+    PlannedMove move = move_of_parts(board_, source, target, taken.parts, Cause::kMemory);
     if (!fits_memory(target, move, constants_)) continue;
     move.alternatives = std::move(verdict.alternatives);
     move.reason = who + " and gives " + pieces_text(move) + ", most bytes for their load, to '" +
                   target.name + "' at " + percent(target.memory, target.memory_max);
-    keys_left_ -= std::min(keys_left_, move.keys);
+    keys_planned_ += move.keys;
     cuts_left_ -= std::min<std::uint64_t>(cuts_left_, 2 * move.ranges.size());
     carry_out(board_, plan_, std::move(move));
     return;
   }
-  explain(source, std::move(verdict));
+  explain(source, best, std::move(verdict));
+}
+
+// What is almost full cannot wait for the usual budget of an hour.
+std::uint32_t MemoryPlanner::hour_ppm(const BoardNode& source) const {
+  const bool hot = source.memory >= ppm_of(source.memory_max, constants_.memory_hot_ppm);
+  return hot ? std::max(constants_.urgent_hour_keys_ppm, constants_.hour_keys_ppm)
+             : constants_.hour_keys_ppm;
+}
+
+std::uint64_t MemoryPlanner::keys_for(const BoardNode& source) const {
+  const std::uint64_t plan_keys =
+      std::max(ppm_of(board_.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
+  const std::uint64_t hour_keys = calm_.keys_left(board_.total_keys(), hour_ppm(source));
+  return above(std::min(plan_keys, hour_keys), keys_planned_);
 }
 
 // Why nothing is even tried; "" = it is.
@@ -162,6 +174,11 @@ std::string MemoryPlanner::refusal(const BoardNode& source, Verdict& verdict) co
   if (source.moves_out >= constants_.moves_out_max) {
     verdict.why = Why::kInFlight;
     return "its move under way comes first";
+  }
+  if (source.sample_due != UnixMillis{}) {
+    verdict.why = Why::kSample;
+    verdict.until = source.sample_due;
+    return "where its bytes lie is not known well enough yet: its keys are being looked at";
   }
   verdict.until = calm_.gave_until(source.id, constants_.memory_settle);
   if (verdict.until == UnixMillis{}) return "";
@@ -220,20 +237,22 @@ std::vector<Piece> MemoryPlanner::pieces(const BoardNode& source, const BoardNod
 
 Piece MemoryPlanner::piece_of(const BoardNode& source, const Part& part) const {
   const Price price = board_.price_of(source);
-  Piece piece{.part = part, .keys = price.keys_in(part.range)};
-  piece.bytes = price.bytes_in(part.range, piece.keys);
+  Piece piece{.part = part, .keys = price.keys_in(part.range), .size = {}};
+  piece.size.bytes = price.bytes_in(part.range, piece.keys);
+  if (price.stock != nullptr) piece.size.variance = price.stock->variance_in(part.range);
   const Wide keys = Wide{piece.keys} * kMillion / std::max<std::uint64_t>(source.keys, 1);
   const Wide load = Wide{part.load} * kMillion / std::max<std::uint64_t>(source.fair, 1);
   piece.cost = keys + load + 1;
   return piece;
 }
 
-// The piece, or as much of its front as there is room for.
+// The piece, or as much of its front as there is room for beside what is taken already.
 std::optional<Piece> MemoryPlanner::fitted(const BoardNode& source, Piece piece,
-                                           const Allowance& left) const {
+                                           const Estimate& taken, const Allowance& left) const {
+  const std::uint64_t room = above(left.bytes, taken.upper());
   const Wide width = ring::width(piece.part.range);
   Wide part = width;
-  if (piece.bytes > left.bytes) part = std::min(part, width / piece.bytes * left.bytes);
+  if (piece.size.bytes > room) part = std::min(part, width / piece.size.bytes * room);
   if (piece.keys > left.keys) part = std::min(part, width / piece.keys * left.keys);
   if (part == 0) return std::nullopt;
   if (part < width) {
@@ -242,32 +261,40 @@ std::optional<Piece> MemoryPlanner::fitted(const BoardNode& source, Piece piece,
     front.load = board_.load_in(*front.of, front.range);
     piece = piece_of(source, front);
   }
-  const bool fits = piece.bytes <= left.bytes && piece.keys <= left.keys;
-  if (!fits || piece.bytes == 0 || piece.part.load > left.load) return std::nullopt;
+  const bool fits = (taken + piece.size).upper() <= left.bytes && piece.keys <= left.keys &&
+                    piece.part.load <= left.load;
+  // No salami: pieces_max of them should reach the goal, twice over.
+  const bool worth = Wide{piece.size.bytes} * 2 * constants_.pieces_max > left.bytes;
+  if (!fits || !worth) return std::nullopt;
   return piece;
 }
 
-std::vector<Part> MemoryPlanner::take(const BoardNode& source, const std::vector<Piece>& from,
-                                      Allowance left) const {
-  std::vector<Part> taken;
-  std::uint64_t bytes = 0;
+Taken MemoryPlanner::take(const std::vector<Piece>& from, const BoardNode& source,
+                          Allowance left) const {
+  Taken taken;
   for (const Piece& each : from) {
-    if (taken.size() >= constants_.pieces_max || left.cuts < 2) break;
-    const auto piece = fitted(source, each, left);
+    if (taken.parts.size() >= constants_.pieces_max || left.cuts < 2) break;
+    const auto piece = fitted(source, each, taken.size, left);
     if (!piece) continue;
-    left.bytes -= piece->bytes;
     left.keys -= piece->keys;
     left.load -= piece->part.load;
     left.cuts -= 2;
-    bytes += piece->bytes;
-    taken.push_back(piece->part);
+    taken.size = taken.size + piece->size;
+    taken.parts.push_back(piece->part);
   }
-  // A hundredth of what is too much is not worth a scan.
-  if (bytes * 100 < above(source.memory, mean_of(source))) taken.clear();
   return taken;
 }
 
-void MemoryPlanner::explain(const BoardNode& source, Verdict verdict) const {
+// As with load: so much of a fair share, or of what is too much.
+bool MemoryPlanner::worth(const BoardNode& source, const Taken& taken) const {
+  const std::uint64_t mean = mean_of(source);
+  const std::uint64_t least =
+      std::min(ppm_of(mean, constants_.gain_min_ppm),
+               ppm_of(above(source.memory, mean), constants_.gain_excess_ppm));
+  return taken.size.bytes > 0 && taken.size.bytes >= least;
+}
+
+void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict verdict) const {
   const Price price = board_.price_of(source);
   const Slice* largest = nullptr;
   if (price.stock != nullptr) {
@@ -276,9 +303,9 @@ void MemoryPlanner::explain(const BoardNode& source, Verdict verdict) const {
       if (token && (largest == nullptr || each.bytes > largest->bytes)) largest = &each;
     }
   }
-  if (keys_left_ == 0) {
+  if (keys_for(source) == 0) {
     verdict.why = Why::kBudget;
-    verdict.until = calm_.keys_left_at(1, board_.total_keys(), constants_.hour_keys_ppm);
+    verdict.until = calm_.keys_left_at(1, board_.total_keys(), hour_ppm(source));
     verdict.text += ", but the budget of keys is used up";
   } else if (cuts_left_ < 2) {
     verdict.why = Why::kCuts;
@@ -288,6 +315,10 @@ void MemoryPlanner::explain(const BoardNode& source, Verdict verdict) const {
     verdict.token = largest->range.first;
     verdict.text += ", and one token holds " + bytes_text(largest->bytes) +
                     " of it, which no cut can divide and nobody has room for";
+  } else if (best.size.bytes > 0) {
+    verdict.why = Why::kTooSmall;
+    verdict.text += ", and the " + bytes_text(best.size.bytes) +
+                    " that anybody could take are not worth a move";
   } else if (!calm_.dwelling().empty()) {
     verdict.why = Why::kDwell;
     verdict.until = calm_.dwelling_until();
@@ -300,15 +331,6 @@ void MemoryPlanner::explain(const BoardNode& source, Verdict verdict) const {
 }
 
 }  // namespace
-
-void update_emptying(const Board& board, const Trigger& before, Trigger& next) {
-  const std::uint64_t mean_ppm = mean_use_ppm(board);
-  for (NodeTrigger& each : next.nodes) {
-    const NodeTrigger* known = find_node(before, each.node);
-    const bool was = known != nullptr && known->emptying;
-    each.emptying = overfull(board.node(each.node), mean_ppm, was, board.constants());
-  }
-}
 
 void plan_memory(Board& board, const Calm& calm, Plan& plan) {
   MemoryPlanner(board, calm, plan).run();

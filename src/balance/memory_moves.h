@@ -11,10 +11,6 @@
 
 namespace cleave::balance {
 
-// Which nodes are to give bytes: begins far above the mean use, goes on until near it. Sets
-// NodeTrigger::emptying of `next`, whose nodes are those of the board that are active.
-void update_emptying(const Board& board, const Trigger& before, Trigger& next);
-
 // Adds moves and verdicts for these. Within the budgets of keys and cuts that moves by load have.
 void plan_memory(Board& board, const Calm& calm, Plan& plan);
 

@@ -34,6 +34,7 @@ std::string_view to_string(Why why) {
     case Why::kUnsplittable: return "unsplittable";
     case Why::kNoTarget: return "no-target";
     case Why::kTooSmall: return "too-small";
+    case Why::kSample: return "sample";
   }
   return "unknown";
 }

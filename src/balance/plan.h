@@ -81,6 +81,7 @@ enum class Why : std::uint8_t {
   kUnsplittable,   // one token is the load
   kNoTarget,       // nobody has room
   kTooSmall,       // what could be moved would not help enough
+  kSample,         // where its bytes lie is not known yet
 };
 
 // Something hot or ordered that is not helped by this plan.

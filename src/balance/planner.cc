@@ -10,6 +10,7 @@
 #include "balance/heat_moves.h"
 #include "balance/input_check.h"
 #include "balance/memory_moves.h"
+#include "balance/memory_trigger.h"
 #include "balance/merges.h"
 #include "balance/review.h"
 #include "balance/staged_moves.h"

@@ -160,6 +160,7 @@ TEST_F(PlannerTest, ANodeWhoseMemoryFillsUpGivesItsColdestRanges) {
     each.memory_bytes = 400'000'000;
     each.memory_bytes_max = 1'000'000'000;
     each.bytes_per_key = 40'000;
+    each.bytes_per_key = 40'000;
   }
   facts(3).memory_bytes = 900'000'000;
   const Plan plan = planned();
@@ -179,18 +180,21 @@ TEST_F(PlannerTest, ATenantWithLargeValuesIsSpreadByBytes) {
     each.memory_bytes_max = 1'000'000'000;
     each.bytes_per_key = 10'000;
   }
-  // Three tokens of node 3 with a hundred keys each hold four fifths of its 800 MB.
+  // Three tokens of node 3 with a hundred keys each hold 480 of its 800 MB.
   facts(3).memory_bytes = 800'000'000;
   facts(3).bytes_per_key = 80'000;
   std::vector<KeySample>& sample = facts(3).key_sample;
   std::vector<Token> tenant;
-  for (const ring::TokenRange& each : view_->owned_by(NodeId{3})) {
-    for (int count = 0; count < 4; ++count) {
-      sample.push_back({Token{each.first.value() + static_cast<std::uint64_t>(count)}, 16'000});
+  const auto ranges = view_->owned_by(NodeId{3});
+  for (const ring::TokenRange& each : ranges) {
+    for (std::uint64_t count = 0; count < 4; ++count) {
+      sample.push_back({.token = Token{each.first.value() + count},
+                        .bytes = 33'000,
+                        .weight_ppm = static_cast<std::uint32_t>(2'425'000'000 / ranges.size())});
     }
     if (tenant.size() == 3) continue;
     tenant.push_back(Token{each.last.value() - 5});
-    for (int count = 0; count < 4; ++count) sample.push_back({tenant.back(), 700'000});
+    for (int count = 0; count < 100; ++count) sample.push_back({tenant.back(), 1'600'000});
   }
   const Plan plan = planned();
   ASSERT_EQ(plan.moves.size(), 1U);
@@ -201,6 +205,42 @@ TEST_F(PlannerTest, ATenantWithLargeValuesIsSpreadByBytes) {
   EXPECT_GT(move.bytes, 50'000'000U);
   EXPECT_LE(move.keys, 400U);
   EXPECT_TRUE(plan.trigger.nodes[2].emptying);
+}
+
+TEST_F(PlannerTest, MemoryWaitsUntilItIsKnownWhereTheBytesLie) {
+  load({100, 100, 100, 100}, 20);
+  input_.trigger = {};
+  for (NodeFacts& each : input_.nodes) {
+    each.memory_bytes = 100'000'000;
+    each.memory_bytes_max = 1'000'000'000;
+  }
+  facts(3).memory_bytes = 800'000'000;
+  facts(3).sample_due = UnixMillis{kNow.value() + 9'000};
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kSample});
+  EXPECT_EQ(plan.verdicts[0].until, facts(3).sample_due);
+}
+
+TEST_F(PlannerTest, MemoryALittleHighForMinutesIsLevelledToo) {
+  load({100, 100, 100, 100}, 20);
+  input_.trigger = {};
+  for (NodeFacts& each : input_.nodes) {
+    each.memory_bytes = 400'000'000;
+    each.memory_bytes_max = 1'000'000'000;
+    each.bytes_per_key = 40'000;
+  }
+  facts(3).memory_bytes = 480'000'000;
+  Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  input_.trigger = plan.trigger;
+  input_.now = UnixMillis{input_.now.value() + input_.constants.slow_after.count()};
+  plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  EXPECT_EQ(plan.moves[0].cause, Cause::kMemory);
+  facts(3).memory_bytes = 420'000'000;
+  input_.trigger = plan.trigger;
+  EXPECT_TRUE(planned().moves.empty());
 }
 
 TEST_F(PlannerTest, MemoryThatIsFullEverywhereMovesNothing) {

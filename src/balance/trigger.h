@@ -27,7 +27,8 @@ struct NodeTrigger {
   std::uint8_t hot_ticks = 0;  // one bit a tick, newest lowest
   UnixMillis warm_since = {};  // a little high since; 0 = is not
   bool filling = false;        // has less than its share of the ring and is being given it
-  bool emptying = false;       // holds far more bytes than the others and gives them away
+  bool emptying = false;       // holds more bytes than the others and gives them away
+  UnixMillis full_since = {};  // holds a little more bytes than the others since; 0 = does not
 
   friend bool operator==(const NodeTrigger&, const NodeTrigger&) = default;
 };
