@@ -75,6 +75,15 @@ void print_moves(const simulate::Record& record) {
     std::cout << "  ... and " << record.moves.size() - kMovesShown << " more\n";
 }
 
+void print(const simulate::MemorySummary& memory) {
+  std::cout << "fullest node over the mean: " << two_decimals(memory.peak_over_mean_start)
+            << " at the start, " << two_decimals(memory.peak_over_mean)
+            << " at the end; no placement is below " << two_decimals(memory.lower_bound)
+            << "\nmoved " << grouped(memory.bytes_moved) << " bytes (at least "
+            << grouped(memory.bytes_moved_bound) << " had to), level "
+            << after(memory.seconds_to_converge) << "\n";
+}
+
 void print(const simulate::Run& run) {
   const simulate::Summary& summary = run.summary;
   std::cout << "workload " << run.record.workload << ", policy " << run.record.policy << ", seed "
@@ -90,6 +99,7 @@ void print(const simulate::Run& run) {
             << " moves; load moved over the least: " << two_decimals(summary.load_moved_over_bound)
             << "\ncuts " << summary.cuts << ", merges " << summary.merges << ", oscillations "
             << summary.oscillations << ", ranges " << grouped(summary.ranges) << "\n";
+  if (summary.memory) print(*summary.memory);
   if (!run.record.moves.empty()) std::cout << "\nmoves\n";
   print_moves(run.record);
   if (!run.verdicts.empty() || !run.advice.empty()) std::cout << "\nwhat could not be helped\n";

@@ -56,19 +56,28 @@ Json to_json(const std::vector<Item>& items) {
 }  // namespace
 
 Json summary_json(const simulate::Summary& summary) {
-  return {{"peak_over_mean_start", rounded(summary.peak_over_mean_start)},
-          {"peak_over_mean", rounded(summary.peak_over_mean)},
-          {"lower_bound", rounded(summary.lower_bound)},
-          {"load_moved_over_bound", rounded(summary.load_moved_over_bound)},
-          {"keys_moved", summary.keys_moved},
-          {"keys_moved_bound", summary.keys_moved_bound},
-          {"moves", summary.moves},
-          {"cuts", summary.cuts},
-          {"merges", summary.merges},
-          {"oscillations", summary.oscillations},
-          {"ranges", summary.ranges},
-          {"seconds_to_detect", to_json(summary.seconds_to_detect)},
-          {"seconds_to_converge", to_json(summary.seconds_to_converge)}};
+  Json json = {{"peak_over_mean_start", rounded(summary.peak_over_mean_start)},
+               {"peak_over_mean", rounded(summary.peak_over_mean)},
+               {"lower_bound", rounded(summary.lower_bound)},
+               {"load_moved_over_bound", rounded(summary.load_moved_over_bound)},
+               {"keys_moved", summary.keys_moved},
+               {"keys_moved_bound", summary.keys_moved_bound},
+               {"moves", summary.moves},
+               {"cuts", summary.cuts},
+               {"merges", summary.merges},
+               {"oscillations", summary.oscillations},
+               {"ranges", summary.ranges},
+               {"seconds_to_detect", to_json(summary.seconds_to_detect)},
+               {"seconds_to_converge", to_json(summary.seconds_to_converge)}};
+  if (!summary.memory) return json;
+  const simulate::MemorySummary& memory = *summary.memory;
+  json["bytes_peak_over_mean_start"] = rounded(memory.peak_over_mean_start);
+  json["bytes_peak_over_mean"] = rounded(memory.peak_over_mean);
+  json["bytes_lower_bound"] = rounded(memory.lower_bound);
+  json["bytes_moved"] = memory.bytes_moved;
+  json["bytes_moved_bound"] = memory.bytes_moved_bound;
+  json["bytes_seconds_to_converge"] = to_json(memory.seconds_to_converge);
+  return json;
 }
 
 Json record_json(const simulate::Record& record) {

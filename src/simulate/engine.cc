@@ -24,6 +24,11 @@ static_assert(kTick == heat::Ledger::kTick);
 
 UnixMillis wall_at(seconds at) { return UnixMillis{kWallStartMs + milliseconds{at}.count()}; }
 
+bool memory_is_limited(const Pool& pool) {
+  return std::ranges::any_of(pool.nodes(),
+                             [](const PoolNode& node) { return node.spec.memory_bytes_max > 0; });
+}
+
 class Engine {
  public:
   Engine(const Options& options, std::unique_ptr<Workload> workload, std::unique_ptr<Policy> policy)
@@ -44,7 +49,7 @@ class Engine {
                     .keys = options.setting.keys},
                    duration_, step_) {
     scene_.read_ppm = options.setting.read_ppm;
-    course_.rests = workload_->rests();
+    course_.rests = memory_.rests = workload_->rests();
   }
 
   Run run() {
@@ -58,7 +63,7 @@ class Engine {
     course_.ranges = pool_.view()->entries().size();
     course_.oscillations = oscillations_.count();
     Run result{.record = recording_.finish(duration_)};
-    result.summary = summarise(result.record, course_);
+    result.summary = summarise(result.record, course_, memory_);
     result.verdicts = std::move(last_.verdicts);
     result.advice = std::move(last_.advice);
     return result;
@@ -71,7 +76,10 @@ class Engine {
   void see_view(seconds at);
   void sum_nodes();
   void turn(const Change& change, seconds at);
+  std::vector<std::uint64_t> fair_bytes() const;
+  void turn_memory(seconds at);
   void look(seconds at);
+  void look_at_memory(seconds at);
   void serve(seconds until);
   void pass_time(seconds until);
   void tick(seconds at);
@@ -93,9 +101,11 @@ class Engine {
   Recording recording_;
   Oscillations oscillations_;
   Course course_;
+  Course memory_;                // of the bytes; no points where memory is not limited
   ring::RingSnapshot seen_;      // the view that routers and leader know
   std::vector<Amount> amounts_;  // of each node; of the view seen
   std::uint32_t bound_ppm_ = 1'000'000;
+  std::uint32_t memory_bound_ppm_ = 1'000'000;
   Decision last_;
 };
 
@@ -105,6 +115,7 @@ void Engine::begin_step(seconds at) {
   if (loads) {
     truth_.set(scene_);
     traffic_.set_scene(scene_, truth_);
+    if (memory_is_limited(pool_)) leader_.set_scene(scene_);
   }
   for (const NodeEvent& event : change.events) happen(event, at);
   pool_.remove_empty();
@@ -184,6 +195,48 @@ void Engine::turn(const Change& change, seconds at) {
   least.load = std::max(least.load, ordered.load);
   least.keys = std::max(least.keys, ordered.keys);
   course_.turns.push_back({.at = at, .least = least});
+  if (memory_is_limited(pool_)) turn_memory(at);
+}
+
+// What each node would hold if all were filled alike; 0 for one without limit, or that is leaving.
+std::vector<std::uint64_t> Engine::fair_bytes() const {
+  Wide held = 0;
+  Wide limits = 0;
+  const auto counts = [](const PoolNode& node) {
+    return node.active && node.spec.memory_bytes_max > 0;
+  };
+  for (std::size_t number = 0; number < amounts_.size(); ++number) {
+    if (!counts(pool_.nodes()[number])) continue;
+    held += amounts_[number].bytes;
+    limits += pool_.nodes()[number].spec.memory_bytes_max;
+  }
+  std::vector<std::uint64_t> fair(amounts_.size(), 0);
+  for (std::size_t number = 0; number < amounts_.size(); ++number) {
+    if (!counts(pool_.nodes()[number])) continue;
+    const Wide own = held * pool_.nodes()[number].spec.memory_bytes_max / limits;
+    fair[number] = static_cast<std::uint64_t>(own);
+  }
+  return fair;
+}
+
+void Engine::turn_memory(seconds at) {
+  const std::vector<Truth::Atom> atoms = truth_.byte_atoms();
+  std::vector<std::uint64_t> tokens;
+  std::uint64_t all = 0;
+  for (const Truth::Atom& each : atoms) {
+    tokens.push_back(each.load);
+    all += each.load;
+  }
+  const std::vector<std::uint64_t> fair = fair_bytes();
+  std::vector<std::uint64_t> limits;
+  std::vector<Amount> held(amounts_.size());
+  for (std::size_t number = 0; number < amounts_.size(); ++number) {
+    held[number].load = amounts_[number].bytes;
+    if (fair[number] > 0) limits.push_back(pool_.nodes()[number].spec.memory_bytes_max);
+  }
+  memory_bound_ppm_ = balance::bound_ppm(tokens, all, limits);
+  memory_.turns.push_back(
+      {.at = at, .least = least_work(*seen_, atoms, held, fair, target_ppm(memory_bound_ppm_))});
 }
 
 void Engine::look(seconds at) {
@@ -196,6 +249,18 @@ void Engine::look(seconds at) {
   }
   course_.points.push_back(point);
   recording_.look(point, loads, amounts_, truth_, transfers_.under_way().size());
+  if (memory_is_limited(pool_)) look_at_memory(at);
+}
+
+void Engine::look_at_memory(seconds at) {
+  const std::vector<std::uint64_t> fair = fair_bytes();
+  Course::Point point{.at = at, .bound_ppm = memory_bound_ppm_};
+  for (std::size_t number = 0; number < fair.size(); ++number) {
+    if (fair[number] == 0) continue;
+    point.peak_ppm =
+        std::max(point.peak_ppm, balance::level_ppm(amounts_[number].bytes, fair[number]));
+  }
+  memory_.points.push_back(point);
 }
 
 void Engine::serve(seconds until) {

@@ -22,6 +22,7 @@ Leader::Leader(std::unique_ptr<Policy> policy, balance::Constants constants, std
 void Leader::set_view(const ring::RingSnapshot& view) {
   view_ = view;
   ledger_.set_view(view);
+  walk_.set_view(view);
 }
 
 void Leader::fold(const std::vector<std::pair<SessionId, heat::Report>>& reports, Instant now) {
@@ -35,16 +36,20 @@ Decision Leader::tick(const Pool& pool, const std::vector<Amount>& amounts, Inst
   measure_gains(wall);
   return policy_->decide({.view = view_,
                           .picture = picture_,
-                          .nodes = facts(pool, amounts),
+                          .nodes = facts(pool, amounts, now, wall),
                           .history = history_,
                           .constants = constants_,
                           .now = wall,
                           .seed = seed_ + static_cast<std::uint64_t>(now.count())});
 }
 
-std::vector<balance::NodeFacts> Leader::facts(const Pool& pool,
-                                              const std::vector<Amount>& amounts) const {
+// Keys are looked at where memory is limited; elsewhere the bytes of a scene lie evenly.
+std::vector<balance::NodeFacts> Leader::facts(const Pool& pool, const std::vector<Amount>& amounts,
+                                              Instant now, UnixMillis wall) {
+  using Pace = balance::WalkPace;
   std::vector<balance::NodeFacts> all;
+  const bool page_due = now >= walked_ + Pace::kPageEvery;
+  if (page_due) walked_ = now;
   for (std::size_t number = 0; number < pool.nodes().size(); ++number) {
     const PoolNode& node = pool.nodes()[number];
     if (!node.member) continue;
@@ -56,6 +61,14 @@ std::vector<balance::NodeFacts> Leader::facts(const Pool& pool,
                    .memory_bytes = has.bytes,
                    .memory_bytes_max = node.spec.memory_bytes_max,
                    .healthy = node.healthy});
+    if (node.spec.memory_bytes_max == 0) continue;
+    if (page_due) walk_.walk(id_of(number), Pace::kPageKeys, now);
+    all.back().key_sample = walk_.sample(id_of(number));
+  }
+  balance::set_sample_due(all, constants_, wall);
+  for (const balance::NodeFacts& each : all) {
+    if (each.sample_due == UnixMillis{}) continue;
+    walk_.walk(each.id, 2 * Pace::kHurryPages * Pace::kPageKeys, now);  // two seconds a tick
   }
   return all;
 }

@@ -13,6 +13,7 @@
 #include "balance/input.h"
 #include "base/clock.h"
 #include "heat/ledger.h"
+#include "simulate/key_walk.h"
 #include "simulate/policy.h"
 #include "simulate/pool.h"
 #include "simulate/transfers.h"
@@ -27,6 +28,8 @@ class Leader {
          Instant now);
 
   void set_view(const ring::RingSnapshot& view);
+  // Which keys there are; only needed where nodes have limited memory.
+  void set_scene(const Scene& scene) { walk_.set_scene(scene); }
   void fold(const std::vector<std::pair<SessionId, heat::Report>>& reports, Instant now);
 
   // What should be done; `amounts` is what each node holds. Requires: a view was set.
@@ -48,13 +51,16 @@ class Leader {
     std::uint64_t total_before;
   };
 
-  std::vector<balance::NodeFacts> facts(const Pool& pool, const std::vector<Amount>& amounts) const;
+  std::vector<balance::NodeFacts> facts(const Pool& pool, const std::vector<Amount>& amounts,
+                                        Instant now, UnixMillis wall);
   void measure_gains(UnixMillis wall);
 
   std::unique_ptr<Policy> policy_;
   balance::Constants constants_;
   std::uint64_t seed_;
   heat::Ledger ledger_;
+  KeyWalk walk_;
+  Instant walked_{0};
   ring::RingSnapshot view_;
   heat::Picture picture_;
   std::vector<balance::PastMove> history_;  // oldest first

@@ -85,17 +85,38 @@ double load_ratio(const Record& record, const Least& least) {
   return moved / std::max(static_cast<double>(least.load), thousandth + 1);
 }
 
-}  // namespace
-
-Summary summarise(const Record& record, const Course& course) {
-  CHECK(!course.points.empty() && !record.moments.empty());
+Least least_of(const Course& course) {
   Least least;
   for (const Course::Turn& each : course.turns) least += each.least;
+  return least;
+}
+
+std::optional<std::uint64_t> converged(const Course& course) {
+  return course.rests ? rested(course.points) : recovered(course);
+}
+
+MemorySummary summarise_memory(const Record& record, const Course& course) {
+  MemorySummary memory{.peak_over_mean_start = course.points.front().peak_ppm / kMillion,
+                       .peak_over_mean = over(course, &Course::Point::peak_ppm),
+                       .lower_bound = over(course, &Course::Point::bound_ppm),
+                       .bytes_moved_bound = least_of(course).load,
+                       .seconds_to_converge = converged(course)};
+  for (const RecordedMove& each : record.moves) {
+    if (each.committed) memory.bytes_moved += each.bytes;
+  }
+  return memory;
+}
+
+}  // namespace
+
+Summary summarise(const Record& record, const Course& course, const Course& memory) {
+  CHECK(!course.points.empty() && !record.moments.empty());
+  const Least least = least_of(course);
   Summary summary{.peak_over_mean_start = course.points.front().peak_ppm / kMillion,
                   .peak_over_mean = over(course, &Course::Point::peak_ppm),
                   .lower_bound = over(course, &Course::Point::bound_ppm),
                   .load_moved_over_bound = load_ratio(record, least),
-                  .keys_moved_bound = least.keys,
+                  .keys_moved_bound = std::max(least.keys, least_of(memory).keys),
                   .cuts = course.cuts,
                   .merges = course.merges,
                   .oscillations = course.oscillations,
@@ -106,7 +127,8 @@ Summary summarise(const Record& record, const Course& course) {
     ++summary.moves;
     summary.keys_moved += each.keys;
   }
-  summary.seconds_to_converge = course.rests ? rested(course.points) : recovered(course);
+  summary.seconds_to_converge = converged(course);
+  if (!memory.points.empty()) summary.memory = summarise_memory(record, memory);
   return summary;
 }
 

@@ -36,6 +36,17 @@ struct Course {
   std::size_t ranges = 0;  // of the ring at the end
 };
 
+// The same of the bytes that the nodes hold, where their memory is limited; a node's fair share is
+// by its limit.
+struct MemorySummary {
+  double peak_over_mean_start = 0;
+  double peak_over_mean = 0;
+  double lower_bound = 0;
+  std::uint64_t bytes_moved = 0;        // by committed moves, whatever they were made for
+  std::uint64_t bytes_moved_bound = 0;  // the sum of the least at each turn
+  std::optional<std::uint64_t> seconds_to_converge = {};
+};
+
 // Ratios as doubles: for people, nothing is decided by them. The target is that of
 // simulate/least.h.
 struct Summary {
@@ -48,8 +59,8 @@ struct Summary {
   // moved; when nothing had to move, over a thousandth of what one node carries.
   double load_moved_over_bound = 0;
   std::uint64_t keys_moved = 0;
-  std::uint64_t keys_moved_bound = 0;
-  std::uint64_t moves = 0;  // committed
+  std::uint64_t keys_moved_bound = 0;  // so many had to, for load or for memory
+  std::uint64_t moves = 0;             // committed
   std::uint64_t cuts = 0;
   std::uint64_t merges = 0;
   std::uint64_t oscillations = 0;  // simulate/oscillations.h
@@ -59,9 +70,11 @@ struct Summary {
   // From the first second above the target until the peak stays at or below it; of a load that does
   // not rest, the longest of its turns. nullopt: never uneven, or never reached.
   std::optional<std::uint64_t> seconds_to_converge = {};
+  std::optional<MemorySummary> memory = {};
 };
 
-// Requires: a point.
-Summary summarise(const Record& record, const Course& course);
+// `memory`: the course of the bytes, with bytes where a course has loads; without points where
+// memory is not limited. Requires: a point of `course`.
+Summary summarise(const Record& record, const Course& course, const Course& memory = {});
 
 }  // namespace cleave::simulate

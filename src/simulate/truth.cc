@@ -64,6 +64,18 @@ void Truth::sum(const Scene& scene) {
   total_ = before_.back();
 }
 
+std::vector<Truth::Atom> Truth::byte_atoms() const {
+  std::vector<Atom> atoms;
+  for (std::size_t at = 0; at < tokens_.size(); ++at) {
+    const std::uint64_t bytes = before_[at + 1].bytes - before_[at].bytes;
+    if (bytes == 0) continue;
+    if (atoms.empty() || atoms.back().token != tokens_[at]) atoms.push_back({.token = tokens_[at]});
+    atoms.back().load += bytes;
+    ++atoms.back().keys;
+  }
+  return atoms;
+}
+
 Amount Truth::in(const ring::TokenRange& range) const {
   const auto first = std::ranges::lower_bound(tokens_, range.first) - tokens_.begin();
   const auto last = std::ranges::upper_bound(tokens_, range.last) - tokens_.begin();

@@ -66,6 +66,8 @@ class Truth {
     std::uint64_t keys = 0;  // that exist
   };
   const std::vector<Atom>& atoms() const { return atoms_; }
+  // The same of bytes: tokens that hold keys, each with its bytes as its load.
+  std::vector<Atom> byte_atoms() const;
 
  private:
   void choose_cached(const Scene& scene);
