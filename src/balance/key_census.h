@@ -70,12 +70,12 @@ class KeyCensus {
 // How many of a node's keys must still be met before its sample says enough; 0 = it does.
 std::uint64_t keys_to_meet(std::span<const KeySample> sample, std::uint64_t keys);
 
-// How fast keys are looked at: about 4 us of the server's time for each.
+// How fast keys are looked at: about 3 us of the server's time for each.
 struct WalkPace {
   static constexpr std::size_t kPageKeys = 256;
   static constexpr seconds kPageEvery{10};  // of a node at rest
   // Each second, of a node that may have to give bytes away and whose sample does not say enough
-  // yet: 0.4 % of its server's time, for some ten seconds.
+  // yet: 0.3 % of its server's time, for some ten seconds.
   static constexpr std::size_t kHurryPages = 4;
 };
 

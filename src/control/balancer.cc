@@ -17,6 +17,9 @@ constexpr seconds kGather{1};
 // How many gathers make an interval of the servers' counters: 10 s.
 constexpr std::uint64_t kGathersAnInterval = 10;
 constexpr seconds kGainAfter{60};
+// How often servers are asked after a move what they use now: at the first time a server may not
+// have freed everything yet. Within balance::Constants::memory_settle.
+constexpr std::uint32_t kLooksAfterMove = 2;
 constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 // What an empty redis-server uses; the rest is divided among its keys.
 constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
@@ -28,7 +31,8 @@ bool same_move(const balance::PlannedMove& planned, const ring::Move& move) {
 
 }  // namespace
 
-Balancer::Balancer(Options options) : options_(std::move(options)), ledger_(options_.loop.now()) {
+Balancer::Balancer(Options options)
+    : options_(std::move(options)), ledger_(options_.loop.now()), samples_(options_.loop) {
   options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
 }
 
@@ -61,7 +65,13 @@ void Balancer::gather() {
   if (++ticks_ % 2 == 0) tick();
   judge_interval();
   ask_routers();
-  if (ticks_ % kGathersAnInterval == 0) read_servers();
+  hurry_samples();
+  if (ticks_ % kGathersAnInterval == 0) {
+    read_servers();
+  } else if (looks_left_ > 0) {
+    --looks_left_;
+    options_.links.poll([] {});
+  }
 }
 
 const Balancer::Heard* Balancer::heard(const SessionId& session) const {
@@ -100,7 +110,7 @@ void Balancer::ask_routers() {
 void Balancer::read_servers() {
   attribution_.cut(options_.loop.now());
   for (const ring::Node& node : view_->document().nodes) {
-    samples_.ask(node.id, options_.links.store(node.id), view_);
+    samples_.ask(node.id, options_.links.store(node.id), view_, 1);
   }
   options_.links.poll(guarded(alive_, [this] {
     price_commands();
@@ -113,6 +123,13 @@ void Balancer::read_servers() {
                                    .seen = counters->seen});
     }
   }));
+}
+
+void Balancer::hurry_samples() {
+  for (const NodeId node : hurried_) {
+    if (ring::find_node(view_->document(), node) == nullptr) continue;
+    samples_.ask(node, options_.links.store(node), view_, balance::WalkPace::kHurryPages);
+  }
 }
 
 void Balancer::price_commands() {
@@ -208,6 +225,13 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
       facts.vetoes.emplace_back("its server is known under two names");
     all.push_back(std::move(facts));
   }
+  balance::set_sample_due(all, options_.constants, options_.loop.wall_now());
+  hurried_.clear();
+  for (balance::NodeFacts& facts : all) {
+    if (facts.sample_due == UnixMillis{}) continue;
+    if (!samples_.answers(facts.id)) facts.sample_due = UnixMillis{};
+    hurried_.push_back(facts.id);
+  }
   return all;
 }
 
@@ -296,6 +320,7 @@ void Balancer::move_ended(const MoveRecord& record) {
   // It may have come and gone between two looks at the board.
   attribution_.moved(record.move.source);
   attribution_.moved(record.move.destination);
+  looks_left_ = kLooksAfterMove;
   const auto found = std::ranges::find_if(
       underway_, [&](const Underway& other) { return same_move(other.planned, record.move); });
   balance::PastMove past{.ranges = record.move.ranges,

@@ -3,7 +3,8 @@
 //   each second   take_heat of every router of the document -> heat::Ledger
 //   each 10 s     the servers' own counters -> CostBook -> prices, told with each take_heat
 //                                           -> AttributionBook -> nodes that no move may touch
-//                   a few random keys of each -> KeySampler -> where its bytes lie
+//                   a page of keys of each -> KeySampler -> where its bytes lie; four a second of
+//                   those that may have to give bytes away, until enough is known
 //   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
 //                 auto     begin its moves and merges
 //                 approve  keep them until a person says yes
@@ -86,6 +87,7 @@ class Balancer {
   void gather();
   void ask_routers();
   void read_servers();
+  void hurry_samples();
   void judge_interval();
   void price_commands();
   void tick();
@@ -105,6 +107,7 @@ class Balancer {
   CostBook costs_;
   AttributionBook attribution_;
   KeySampler samples_;
+  std::vector<NodeId> hurried_;  // of which the planner waits for samples
   std::vector<balance::UsualLevel> usual_;
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;
@@ -114,6 +117,7 @@ class Balancer {
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   UnixMillis waits_until_{};                      // that moves wait for this window was told
   std::uint64_t ticks_ = 0;
+  std::uint32_t looks_left_ = 0;  // at the servers' memory, before the next interval
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

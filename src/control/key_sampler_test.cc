@@ -15,14 +15,11 @@ using backend::run_until;
 
 class Sampling : public testing::Test {
  protected:
-  void ask_until(std::size_t samples) {
+  void ask(std::size_t pages) {
     run_until(*loop_, [&] { return store_->usable(); });
-    run_until(*loop_, [&] {
-      if (of_.size() >= samples) return true;
-      sampler_.ask(NodeId{1}, store_, view_);
-      of_ = sampler_.of(NodeId{1}, *view_);
-      return false;
-    });
+    sampler_.ask(NodeId{1}, store_, view_, pages);
+    run_until(*loop_, [&] { return store_->unfinished() == 0; });
+    of_ = sampler_.of(NodeId{1}, *view_);
   }
 
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
@@ -37,7 +34,7 @@ class Sampling : public testing::Test {
                                                                    .on_state = [](bool) {},
                                                                    .mutations = {}});
   ring::RingSnapshot view_ = ring::testing::view_of(ring::testing::make_document({1, 1}));
-  KeySampler sampler_;
+  KeySampler sampler_{*loop_};
   std::vector<balance::KeySample> of_;
 };
 
@@ -52,35 +49,44 @@ TEST_F(Sampling, TellsTokensAndSizesOfTheNodesOwnKeysOnly) {
     if (view_->owner(view_->token_of(key)) == NodeId{1}) is_large[view_->token_of(key)] = big;
   }
   client_.ask({"SET", "cleave:{owner}", large});
-  ask_until(1'000);
-  ASSERT_TRUE(std::ranges::is_sorted(of_, {}, &balance::KeySample::token));
-  std::size_t large_ones = 0;
+  ask(3);
+  ASSERT_TRUE(std::ranges::is_sorted(of_));
+  EXPECT_EQ(of_.size(), is_large.size());  // each once
   for (const balance::KeySample& sample : of_) {
     ASSERT_TRUE(is_large.contains(sample.token));
     EXPECT_EQ(sample.bytes > 10'000, is_large[sample.token]);
-    large_ones += is_large[sample.token] ? 1U : 0U;
+    EXPECT_EQ(sample.weight_ppm, 1'000'000U);
   }
-  EXPECT_NEAR(static_cast<double>(large_ones) / static_cast<double>(of_.size()), 0.25, 0.1);
 }
 
-TEST_F(Sampling, KeepsTheNewestAndForgetsWhoLeft) {
-  for (int i = 0; i < 50; ++i) client_.ask({"SET", "key:" + std::to_string(i), "x"});
-  std::size_t most = 0;
-  ask_until(900);
-  for (int round = 0; round < 60; ++round) sampler_.ask(NodeId{1}, store_, view_);
-  run_until(*loop_, [&] { return store_->unfinished() == 0; });
-  most = sampler_.of(NodeId{1}, *view_).size();
-  EXPECT_LE(most, KeySampler::kKept);
-  EXPECT_GT(most, 500U);
+TEST_F(Sampling, GoesOnPageByPageAndForgetsWhoLeft) {
+  for (int i = 0; i < 3'000; ++i) client_.ask({"SET", "key:" + std::to_string(i), "x"});
+  ask(1);
+  const std::size_t first = of_.size();
+  EXPECT_GT(first, 60U);
+  EXPECT_LT(first, 300U);
+  ask(4);
+  EXPECT_GT(of_.size(), 4 * first);
+  ask(20);
+  EXPECT_NEAR(static_cast<double>(of_.size()), 1'500, 300);
   sampler_.forget(NodeId{1});
   EXPECT_TRUE(sampler_.of(NodeId{1}, *view_).empty());
 }
 
 TEST_F(Sampling, AnEmptyServerHasNoSamples) {
-  run_until(*loop_, [&] { return store_->usable(); });
-  sampler_.ask(NodeId{1}, store_, view_);
-  run_until(*loop_, [&] { return store_->unfinished() == 0; });
-  EXPECT_TRUE(sampler_.of(NodeId{1}, *view_).empty());
+  ask(2);
+  EXPECT_TRUE(of_.empty());
+  EXPECT_TRUE(sampler_.answers(NodeId{1}));
+}
+
+TEST_F(Sampling, AServerThatForbidsItDoesNotAnswer) {
+  client_.ask({"SET", "key", "x"});
+  client_.ask({"ACL", "SETUSER", "default", "-memory"});
+  for (int round = 0; round < 8; ++round) ask(1);
+  EXPECT_FALSE(sampler_.answers(NodeId{1}));
+  client_.ask({"ACL", "SETUSER", "default", "+memory"});
+  ask(1);
+  EXPECT_TRUE(sampler_.answers(NodeId{1}));
 }
 
 }  // namespace
