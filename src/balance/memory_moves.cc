@@ -94,6 +94,10 @@ class MemoryPlanner {
   }
 
   void help(NodeId id);
+  Allowance allowed(const BoardNode& source, const BoardNode& target, std::uint64_t bytes) const;
+  bool move(const BoardNode& source, const BoardNode& target, const std::vector<Part>& parts,
+            const std::string& why, Verdict& verdict);
+  bool give_large(const BoardNode& source, const BoardNode& target, Verdict& verdict);
   std::uint64_t keys_for(const BoardNode& source) const;
   std::uint32_t hour_ppm(const BoardNode& source) const;
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
@@ -120,35 +124,81 @@ void MemoryPlanner::help(NodeId id) {
   Verdict verdict{.node = id};
   verdict.text = "memory: '" + source.name + "' uses " + percent(source.memory, source.memory_max) +
                  " of its memory";
-  const std::string who = verdict.text;
   if (const std::string no = refusal(source, verdict); !no.empty()) {
     verdict.text += ", but " + no;
     plan_.verdicts.push_back(std::move(verdict));
     return;
   }
+  const std::vector<NodeId> open = targets(source, verdict);
+  if (!open.empty() && give_large(source, board_.node(open.front()), verdict)) return;
   Taken best;  // of those that are not worth a move
-  for (const NodeId to : targets(source, verdict)) {
+  for (const NodeId to : open) {
     const BoardNode target = board_.node(to);
-    const Allowance allowed{.bytes = std::min(above(source.memory, mean_of(source)), spare(target)),
-                            .keys = keys_for(source),
-                            .load = room_of(target, constants_),
-                            .cuts = cuts_left_};
-    Taken taken = take(pieces(source, target), source, allowed);
+    const std::uint64_t bytes = std::min(above(source.memory, mean_of(source)), spare(target));
+    Taken taken = take(pieces(source, target), source, allowed(source, target, bytes));
     if (!worth(source, taken)) {
       if (taken.size.bytes > best.size.bytes) best = std::move(taken);
       continue;
     }
-    PlannedMove move = move_of_parts(board_, source, target, taken.parts, Cause::kMemory);
-    if (!fits_memory(target, move, constants_)) continue;
-    move.alternatives = std::move(verdict.alternatives);
-    move.reason = who + " and gives " + pieces_text(move) + ", most bytes for their load, to '" +
-                  target.name + "' at " + percent(target.memory, target.memory_max);
-    keys_planned_ += move.keys;
-    cuts_left_ -= std::min<std::uint64_t>(cuts_left_, 2 * move.ranges.size());
-    carry_out(board_, plan_, std::move(move));
-    return;
+    if (move(source, target, taken.parts, "most bytes for their load", verdict)) return;
   }
   explain(source, best, std::move(verdict));
+}
+
+Allowance MemoryPlanner::allowed(const BoardNode& source, const BoardNode& target,
+                                 std::uint64_t bytes) const {
+  return {.bytes = bytes,
+          .keys = keys_for(source),
+          .load = room_of(target, constants_),
+          .cuts = cuts_left_};
+}
+
+// False when the target has not the memory for it.
+bool MemoryPlanner::move(const BoardNode& source, const BoardNode& target,
+                         const std::vector<Part>& parts, const std::string& why, Verdict& verdict) {
+  PlannedMove move = move_of_parts(board_, source, target, parts, Cause::kMemory);
+  if (!fits_memory(target, move, constants_)) return false;
+  move.alternatives = std::move(verdict.alternatives);
+  move.reason = verdict.text + " and gives " + pieces_text(move) + ", " + why + ", to '" +
+                target.name + "' at " + percent(target.memory, target.memory_max);
+  keys_planned_ += move.keys;
+  cuts_left_ -= std::min<std::uint64_t>(cuts_left_, 2 * move.ranges.size());
+  carry_out(board_, plan_, std::move(move));
+  return true;
+}
+
+// Tokens that fit nowhere, as full as everybody is, may together be too much for their node. Then
+// giving away everything else helps nothing: one of them goes to the emptiest, which then gives
+// away other keys for it.
+bool MemoryPlanner::give_large(const BoardNode& source, const BoardNode& target, Verdict& verdict) {
+  if (board_.price_of(source).stock == nullptr) return false;
+  std::vector<Piece> large;
+  std::uint64_t held = 0;
+  for (Piece& each : pieces(source, target)) {
+    const bool token = each.part.range.first == each.part.range.last;
+    if (!token || each.size.bytes <= spare(target)) continue;
+    held += each.size.bytes;
+    large.push_back(std::move(each));
+  }
+  const std::uint64_t stop = ppm_of(mean_of(source), constants_.memory_stop_ppm);
+  if (large.size() < 2 || held <= stop) return false;
+  std::ranges::sort(large, {},
+                    [](const Piece& each) { return std::pair(each.size.bytes, each.part.range); });
+  const std::uint64_t excess = above(source.memory, mean_of(source));
+  const std::uint64_t gain = ppm_of(excess, constants_.gain_excess_ppm);
+  const Allowance left = allowed(source, target, 0);
+  const Piece* best = nullptr;  // the smallest that is enough, else the largest that may go
+  for (const Piece& each : large) {
+    const Wide after = Wide{target.memory + each.size.bytes} * source.memory_max;
+    const bool betters = after <= Wide{above(source.memory, gain)} * target.memory_max;
+    const bool affordable = each.keys <= left.keys && each.part.load <= left.load && left.cuts >= 2;
+    if (!betters || !affordable) continue;
+    best = &each;
+    if (held - each.size.bytes <= stop) break;
+  }
+  if (best == nullptr) return false;
+  return move(source, target, {best->part}, "one token, for which there is room nowhere else",
+              verdict);
 }
 
 // What is almost full cannot wait for the usual budget of an hour.
@@ -246,27 +296,30 @@ Piece MemoryPlanner::piece_of(const BoardNode& source, const Part& part) const {
   return piece;
 }
 
-// The piece, or as much of its front as there is room for beside what is taken already.
+// The piece, or as much of its front as there is room for beside what is taken already. The error
+// of a part shrinks less than the part does: it is halved until both fit.
 std::optional<Piece> MemoryPlanner::fitted(const BoardNode& source, Piece piece,
                                            const Estimate& taken, const Allowance& left) const {
   const std::uint64_t room = above(left.bytes, taken.upper());
-  const Wide width = ring::width(piece.part.range);
+  Wide width = ring::width(piece.part.range);
   Wide part = width;
   if (piece.size.bytes > room) part = std::min(part, width / piece.size.bytes * room);
   if (piece.keys > left.keys) part = std::min(part, width / piece.keys * left.keys);
-  if (part == 0) return std::nullopt;
-  if (part < width) {
-    Part front = piece.part;
-    front.range.last = Token{front.range.first.value() + static_cast<std::uint64_t>(part - 1)};
-    front.load = board_.load_in(*front.of, front.range);
-    piece = piece_of(source, front);
+  for (; part > 0; part /= 2) {
+    if (part < width) {
+      Part front = piece.part;
+      front.range.last = Token{front.range.first.value() + static_cast<std::uint64_t>(part - 1)};
+      front.load = board_.load_in(*front.of, front.range);
+      piece = piece_of(source, front);
+      width = part;
+    }
+    // No salami: pieces_max of them should reach the goal, twice over.
+    if (Wide{piece.size.bytes} * 2 * constants_.pieces_max <= left.bytes) break;
+    const bool fits = (taken + piece.size).upper() <= left.bytes && piece.keys <= left.keys &&
+                      piece.part.load <= left.load;
+    if (fits) return piece;
   }
-  const bool fits = (taken + piece.size).upper() <= left.bytes && piece.keys <= left.keys &&
-                    piece.part.load <= left.load;
-  // No salami: pieces_max of them should reach the goal, twice over.
-  const bool worth = Wide{piece.size.bytes} * 2 * constants_.pieces_max > left.bytes;
-  if (!fits || !worth) return std::nullopt;
-  return piece;
+  return std::nullopt;
 }
 
 Taken MemoryPlanner::take(const std::vector<Piece>& from, const BoardNode& source,

@@ -96,15 +96,18 @@ void Stock::add_range(const ring::TokenRange& range, std::span<const KeySample> 
 // While most keys are not known, a large one must stand out: its like may lie anywhere.
 bool Stock::own_slice(const Cell& same) const {
   if (same.samples >= kSharedToken) return true;
-  const bool most_are_known = weight_ >= Wide{keys_} * (kMillion / 10 * 9);
-  const Wide of_bytes = most_are_known ? kLargeShare : std::min<Wide>(kLargeShare, samples_ / 8);
+  const Wide of_bytes = most_are_known() ? kLargeShare : std::min<Wide>(kLargeShare, samples_ / 8);
   return same.bytes * of_bytes >= sampled_bytes_;
 }
 
+bool Stock::most_are_known() const { return weight_ >= Wide{keys_} * (kMillion / 10 * 9); }
+
 // With what it stands for: as if each key had been drawn alone, with probability bytes / estimate.
+// The few that are missing where most are known count by their mean only.
 void Stock::count(Cell& cell, const KeySample& sample) const {
   const Wide weighted = Wide{sample.bytes} * sample.weight_ppm;
-  const std::uint64_t estimate = share(bytes_, weighted, sampled_bytes_);
+  const std::uint64_t estimate = most_are_known() ? share(sample.bytes, sample.weight_ppm, kMillion)
+                                                  : share(bytes_, weighted, sampled_bytes_);
   ++cell.samples;
   cell.weight += sample.weight_ppm;
   cell.bytes += weighted;

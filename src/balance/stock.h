@@ -60,6 +60,7 @@ class Stock {
   void add_token(Token token, const Cell& same);
   void count(Cell& cell, const KeySample& sample) const;
   bool own_slice(const Cell& same) const;
+  bool most_are_known() const;
   void close_cell(const ring::TokenRange& range);
   void spread_cells();
   template <class Amount>
