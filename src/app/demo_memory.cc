@@ -15,6 +15,7 @@ constexpr std::uint32_t kUsers = 40;
 constexpr std::uint32_t kObjectsOfUser = 26;
 constexpr std::uint32_t kTenantKeys = kUsers * kObjectsOfUser;
 constexpr std::size_t kObjectBytes = 80'000;
+constexpr std::uint64_t kObjectBytesHeld = 82'100;  // with what the server needs for it
 
 // Users of the tenant whose tag lies on that node.
 std::vector<std::string> users_on(const ring::RingView& view, NodeId node) {
@@ -46,6 +47,7 @@ Result<DemoResult> demo_memory(const DemoOptions& options) {
   if (const Result<void> frozen = freeze(true); !frozen) return std::unexpected(frozen.error());
   Scenario scenario{.unit = "bytes", .onset = "the balancer was let go"};
   scenario.counted = false;
+  scenario.amount_of_key_max = kObjectBytesHeld;
   scenario.load = demo_load(options, pool);
   scenario.load.counter_share = scenario.load.erasable_share = 0;  // every key holds its value
   const ring::RingSnapshot view = pool.router().status().view;

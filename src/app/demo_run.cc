@@ -37,6 +37,7 @@ class Story {
   // One look at everything; false when it is over.
   Result<bool> look(Progress& progress);
   void first_move_seen(const Sample& sample);
+  std::uint64_t keys_moved_least() const;
   void judge(const Sample& sample);
   Spread between(const Sample& from, const Sample& to) const;
   // The spread of the last `seconds`, once so long has passed since `since`.
@@ -116,7 +117,22 @@ Result<bool> Story::look(Progress& progress) {
 void Story::first_move_seen(const Sample& sample) {
   moving_since_ = sample.at;
   result_.p99_us_before = load_.take_latency().quantile(990'000);
-  result_.before = between(samples_.front(), sample);
+  // A move that is seen has copied something already: where there is a moment, that of the onset.
+  result_.before = between(samples_.front(), scenario_.counted ? sample : samples_.front());
+  if (scenario_.amount_of_key_max > 0) result_.keys_moved_least = keys_moved_least();
+}
+
+// What lies above the target must go, by the largest keys.
+std::uint64_t Story::keys_moved_least() const {
+  std::uint64_t total = 0;
+  for (const auto& [node, amount] : result_.before.amounts) total += amount;
+  const double most = result_.target * static_cast<double>(total) /
+                      static_cast<double>(result_.before.amounts.size());
+  double excess = 0;
+  for (const auto& [node, amount] : result_.before.amounts) {
+    excess += std::max(0.0, static_cast<double>(amount) - most);
+  }
+  return static_cast<std::uint64_t>(excess / static_cast<double>(scenario_.amount_of_key_max));
 }
 
 // Even: since the first move, over a whole window.

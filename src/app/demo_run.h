@@ -53,6 +53,8 @@ struct Scenario {
   // (load::Generator::shares). May be empty: 1.
   std::function<double(const std::vector<std::uint64_t>&)> lower_bound = {};
   std::uint64_t keys_moved_least = 0;  // so many keys must move for it; 0: not told
+  // Of the amounts, what a key carries at most: tells how many keys must move. 0: not told.
+  std::uint64_t amount_of_key_max = 0;
 };
 
 // How the amounts were spread over the nodes in one stretch of time, or at one moment.
