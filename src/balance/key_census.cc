@@ -87,15 +87,15 @@ const std::vector<KeySample>& KeyCensus::sample(const ring::RingView& view, Node
   return sample_;
 }
 
-std::uint64_t keys_to_meet(std::span<const KeySample> sample, std::uint64_t keys) {
+std::uint64_t keys_to_meet(std::span<const KeySample> sample, std::uint64_t keys,
+                           std::uint64_t wanted) {
   std::uint64_t met_ppm = 0;
   for (const KeySample& each : sample) met_ppm += each.weight_ppm;
-  const std::uint64_t wanted =
-      std::min(ppm_of(keys, KeyCensus::kEnoughPpm), KeyCensus::kEnoughKeys);
-  return wanted - std::min(wanted, met_ppm / kMillion);
+  return above(std::min(ppm_of(keys, KeyCensus::kEnoughPpm), wanted), met_ppm / kMillion);
 }
 
-void set_sample_due(std::vector<NodeFacts>& nodes, const Constants& constants, UnixMillis now) {
+std::vector<NodeId> hurried_walks(std::vector<NodeFacts>& nodes, const Constants& constants,
+                                  UnixMillis now) {
   constexpr std::uint64_t kKeysASecond = WalkPace::kPageKeys * WalkPace::kHurryPages;
   Wide used = 0;
   Wide limit = 0;
@@ -104,15 +104,19 @@ void set_sample_due(std::vector<NodeFacts>& nodes, const Constants& constants, U
     used += each.memory_bytes;
     limit += each.memory_bytes_max;
   }
+  std::vector<NodeId> hurried;
   for (NodeFacts& each : nodes) {
     const Wide stop = used * constants.memory_stop_ppm / kMillion;
     if (each.memory_bytes_max == 0) continue;
     if (Wide{each.memory_bytes} * limit <= stop * each.memory_bytes_max) continue;
+    if (keys_to_meet(each.key_sample, each.keys, KeyCensus::kMostKeys) == 0) continue;
+    hurried.push_back(each.id);
     const std::uint64_t left = keys_to_meet(each.key_sample, each.keys);
     if (left == 0) continue;
     const std::uint64_t waits = left / kKeysASecond + 1;
     each.sample_due = UnixMillis{now.value() + static_cast<std::int64_t>(waits) * 1'000};
   }
+  return hurried;
 }
 
 }  // namespace cleave::balance

@@ -43,6 +43,8 @@ class KeyCensus {
   // then some 3 % of it, and smaller where sizes are less uneven than that.
   static constexpr std::uint64_t kEnoughKeys = 8'192;
   static constexpr std::uint64_t kEnoughPpm = 900'000;
+  // More than this betters no move.
+  static constexpr std::uint64_t kMostKeys = 32'768;
 
   // A page of the walk. Cost: O(kept + page log page).
   void add(std::span<const MetKey> page, Instant now);
@@ -67,8 +69,9 @@ class KeyCensus {
   Epoch sample_of_;  // out of date when this is 0
 };
 
-// How many of a node's keys must still be met before its sample says enough; 0 = it does.
-std::uint64_t keys_to_meet(std::span<const KeySample> sample, std::uint64_t keys);
+// How many of a node's keys must still be met until these are, or KeyCensus::kEnoughPpm of all.
+std::uint64_t keys_to_meet(std::span<const KeySample> sample, std::uint64_t keys,
+                           std::uint64_t wanted = KeyCensus::kEnoughKeys);
 
 // How fast keys are looked at: about 3 us of the server's time for each.
 struct WalkPace {
@@ -79,8 +82,10 @@ struct WalkPace {
   static constexpr std::size_t kHurryPages = 4;
 };
 
-// Sets NodeFacts::sample_due where the walk is to hurry: the node uses more of its memory than the
-// others on average, so much that it may have to give some away. Cost: O(nodes + samples).
-void set_sample_due(std::vector<NodeFacts>& nodes, const Constants& constants, UnixMillis now);
+// Which nodes' walk is to hurry: those that use more of their memory than the others on average, so
+// much that they may have to give some away, and of which more keys would tell more. Sets
+// NodeFacts::sample_due of those that are to wait for it. Cost: O(nodes + samples).
+std::vector<NodeId> hurried_walks(std::vector<NodeFacts>& nodes, const Constants& constants,
+                                  UnixMillis now);
 
 }  // namespace cleave::balance

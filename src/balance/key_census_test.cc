@@ -109,7 +109,7 @@ TEST(KeysToMeet, OfSmallNodesAlmostAllOfLargeOnesSoMany) {
   EXPECT_EQ(keys_to_meet(sample, 10'000'000), KeyCensus::kEnoughKeys - 1'000);
 }
 
-TEST(SampleDue, OnlyWhereBytesMayHaveToMove) {
+TEST(HurriedWalks, OnlyWhereBytesMayHaveToMove) {
   std::vector<NodeFacts> nodes(4);
   for (NodeFacts& each : nodes) {
     each.keys = 10'000;
@@ -119,10 +119,25 @@ TEST(SampleDue, OnlyWhereBytesMayHaveToMove) {
   nodes[2].memory_bytes = 200;
   nodes[3].memory_bytes = 800;
   nodes[3].memory_bytes_max = 0;
-  set_sample_due(nodes, {}, UnixMillis{50'000});
+  for (std::uint32_t number = 0; number < 4; ++number) nodes[number].id = NodeId{number};
+  EXPECT_EQ(hurried_walks(nodes, {}, UnixMillis{50'000}), std::vector{NodeId{2}});
   EXPECT_EQ(nodes[0].sample_due, UnixMillis{});
   EXPECT_EQ(nodes[2].sample_due, UnixMillis{59'000});  // 8,192 keys, 1,024 a second
   EXPECT_EQ(nodes[3].sample_due, UnixMillis{});
+}
+
+TEST(HurriedWalks, GoOnAfterEnoughIsKnownUntilMoreTellsNothing) {
+  std::vector<NodeFacts> nodes(2);
+  for (NodeFacts& each : nodes) {
+    each.keys = 20'000;
+    each.memory_bytes_max = 1'000;
+  }
+  nodes[0].memory_bytes = 500;
+  nodes[0].key_sample.resize(9'000);
+  EXPECT_EQ(hurried_walks(nodes, {}, UnixMillis{50'000}).size(), 1U);
+  EXPECT_EQ(nodes[0].sample_due, UnixMillis{});
+  nodes[0].key_sample.resize(18'000);
+  EXPECT_TRUE(hurried_walks(nodes, {}, UnixMillis{50'000}).empty());
 }
 
 }  // namespace

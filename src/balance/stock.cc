@@ -9,6 +9,7 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kCellSamples = 32;    // a relative error of about 1 / sqrt(32) of its keys
+constexpr std::uint64_t kCellKnown = 8;       // there is none where most keys are known
 constexpr std::uint64_t kSharedToken = 3;     // keys of one token: it is no key's alone
 constexpr std::uint64_t kLargeShare = 1'024;  // 1 / 1024 of the bytes: worth a slice of its own
 constexpr std::uint64_t kMillion = 1'000'000;
@@ -84,7 +85,7 @@ void Stock::add_range(const ring::TokenRange& range, std::span<const KeySample> 
       cell.weight += same.weight;
       cell.bytes += same.bytes;
       cell.variance += same.variance;
-      if (cell.samples < kCellSamples) continue;
+      if (cell.samples < (most_are_known() ? kCellKnown : kCellSamples)) continue;
       close_cell({begin, token});
     }
     open = token < range.last;

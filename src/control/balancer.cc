@@ -225,12 +225,9 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
       facts.vetoes.emplace_back("its server is known under two names");
     all.push_back(std::move(facts));
   }
-  balance::set_sample_due(all, options_.constants, options_.loop.wall_now());
-  hurried_.clear();
+  hurried_ = balance::hurried_walks(all, options_.constants, options_.loop.wall_now());
   for (balance::NodeFacts& facts : all) {
-    if (facts.sample_due == UnixMillis{}) continue;
     if (!samples_.answers(facts.id)) facts.sample_due = UnixMillis{};
-    hurried_.push_back(facts.id);
   }
   return all;
 }

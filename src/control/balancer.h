@@ -107,7 +107,7 @@ class Balancer {
   CostBook costs_;
   AttributionBook attribution_;
   KeySampler samples_;
-  std::vector<NodeId> hurried_;  // of which the planner waits for samples
+  std::vector<NodeId> hurried_;  // of which more keys would tell more
   std::vector<balance::UsualLevel> usual_;
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;

@@ -65,10 +65,8 @@ std::vector<balance::NodeFacts> Leader::facts(const Pool& pool, const std::vecto
     if (page_due) walk_.walk(id_of(number), Pace::kPageKeys, now);
     all.back().key_sample = walk_.sample(id_of(number));
   }
-  balance::set_sample_due(all, constants_, wall);
-  for (const balance::NodeFacts& each : all) {
-    if (each.sample_due == UnixMillis{}) continue;
-    walk_.walk(each.id, 2 * Pace::kHurryPages * Pace::kPageKeys, now);  // two seconds a tick
+  for (const NodeId node : balance::hurried_walks(all, constants_, wall)) {
+    walk_.walk(node, 2 * Pace::kHurryPages * Pace::kPageKeys, now);  // two seconds a tick
   }
   return all;
 }
