@@ -66,6 +66,22 @@ TEST(Simulate, OneNodeHasNobodyToGiveTo) {
   EXPECT_DOUBLE_EQ(done.summary.peak_over_mean, 1.0);
 }
 
+// Far above the mean at once, a little above it after five minutes.
+TEST(Simulate, BytesAreLevelledWhereMemoryIsLimited) {
+  Options options = options_of("bytes", 8);
+  options.draws_max = 1'000;
+  options.duration = seconds{420};
+  const Summary summary = run_of(options).summary;
+  ASSERT_TRUE(summary.memory);
+  EXPECT_GT(summary.memory->peak_over_mean_start, 1.5);
+  EXPECT_LE(summary.memory->peak_over_mean, 1.10);
+  EXPECT_LE(summary.memory->bytes_moved, summary.memory->bytes_moved_bound * 3 / 2);
+  EXPECT_EQ(summary.oscillations, 0U);
+  options = options_of("uniform", 8);
+  options.duration = seconds{20};
+  EXPECT_FALSE(run_of(options).summary.memory);
+}
+
 // Hot from the first second on: levelled within half a minute.
 class SteepZipf : public ::testing::TestWithParam<double> {};
 INSTANTIATE_TEST_SUITE_P(Simulate, SteepZipf, ::testing::Values(0.99, 1.2, 1.4));
