@@ -112,6 +112,8 @@ struct Constants {
   // much of its limit, or a few bytes in an empty pool would move.
   std::uint32_t memory_skew_ppm = 1'250'000;
   std::uint32_t memory_skew_limit_ppm = 50'000;
+  // And one that is a little above it for long: slow_ppm, slow_after and slow_capacity_ppm (of its
+  // limit) hold for bytes too.
   std::uint32_t memory_stop_ppm = 1'080'000;  // it goes on until so near the mean use
   milliseconds memory_settle{3'000};  // in the two seconds after a move servers are asked what
                                       // they use now
