@@ -19,6 +19,11 @@ const Move* find_move(const Document& document, MoveId id) {
   return found == document.moves.end() ? nullptr : &*found;
 }
 
+const ExpectedEvent* find_event(const Document& document, std::string_view name) {
+  const auto found = std::ranges::find(document.expected, name, &ExpectedEvent::name);
+  return found == document.expected.end() ? nullptr : &*found;
+}
+
 const Router* find_router(const Document& document, const SessionId& session) {
   const auto found = std::ranges::find(document.routers, session, &Router::session);
   return found == document.routers.end() ? nullptr : &*found;

@@ -24,10 +24,13 @@ namespace cleave::ring {
 // Bounds of what a document may hold.
 inline constexpr std::uint64_t kNumberMax = (std::uint64_t{1} << 53U) - 1;  // exact in a double
 inline constexpr std::uint32_t kWeightMax = 1'000;
-inline constexpr std::uint64_t kWeightSumMax = 65'536;  // 8.4 million points: a second to build
-inline constexpr std::size_t kWordBytesMax = 255;       // a name, an address, a rack, a session
-inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;  // the text form
-inline constexpr std::uint32_t kTextReader = 2;  // newest text form that `parse_document` reads
+inline constexpr std::uint64_t kWeightSumMax = 65'536;    // 8.4 million points: a second to build
+inline constexpr std::size_t kWordBytesMax = 255;         // a name, an address, a rack, a session
+inline constexpr std::size_t kExpectedLoadsMax = 10'000;  // of all events
+inline constexpr std::size_t kEventLoadsMax = 4'096;      // of one event
+inline constexpr std::uint64_t kExpectedLoadMax = 1'000'000'000'000'000;  // a million cores
+inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;      // the text form
+inline constexpr std::uint32_t kTextReader = 3;  // newest text form that `parse_document` reads
 
 // One server process of a node; the first member of a node is its primary.
 struct Member {
@@ -84,6 +87,26 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
+// Load that will come to a range (or to one token), all of it together.
+struct ExpectedLoad {
+  TokenRange range;
+  std::uint64_t load = 0;  // nanoseconds of server time a second, 1..kExpectedLoadMax
+
+  friend bool operator==(const ExpectedLoad&, const ExpectedLoad&) = default;
+};
+
+// A known event: load that a person announced (docs/balance.md, "Expected load"). From `lead_from`
+// until `end` the balancer prepares as if the load were there.
+struct ExpectedEvent {
+  std::string name;           // unique
+  UnixMillis lead_from = {};  // <= start
+  UnixMillis start = {};      // < end
+  UnixMillis end = {};
+  std::vector<ExpectedLoad> loads;  // sorted, disjoint; 1..kEventLoadsMax
+
+  friend bool operator==(const ExpectedEvent&, const ExpectedEvent&) = default;
+};
+
 // What the balancer may do without a person.
 enum class Mode : std::uint8_t { kObserve, kApprove, kAuto };
 
@@ -109,9 +132,10 @@ struct Router {
 // Invariants (checked by `validate`): epoch at least 1; node ids and names unique, ids below
 // next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
 // canonical and disjoint from each other's, their ends known and different; routers sorted by
-// session and unique; the leader is a router; move id <= phase epoch <= epoch; numbers and times in
-// 0 .. kNumberMax; names, addresses, racks, sessions and the pool are UTF-8 without control
-// characters, at most kWordBytesMax bytes. Reasons are free text.
+// session and unique; the leader is a router; move id <= phase epoch <= epoch; events sorted by
+// name and unique, only where every router reads them; numbers and times in 0 .. kNumberMax; names,
+// addresses, racks, sessions and the pool are UTF-8 without control characters, at most
+// kWordBytesMax bytes. Reasons are free text.
 struct Document {
   Epoch epoch;
   std::string pool;
@@ -124,7 +148,8 @@ struct Document {
   Leader leader;
   std::vector<Router> routers;  // sorted by session
   Mode mode = Mode::kAuto;
-  bool frozen = false;  // no new moves
+  bool frozen = false;                  // no new moves
+  std::vector<ExpectedEvent> expected;  // sorted by name
 
   friend bool operator==(const Document&, const Document&) = default;
 };
@@ -133,6 +158,7 @@ struct Document {
 const Node* find_node(const Document& document, NodeId id);
 const Node* find_node(const Document& document, std::string_view name);
 const Move* find_move(const Document& document, MoveId id);
+const ExpectedEvent* find_event(const Document& document, std::string_view name);
 const Router* find_router(const Document& document, const SessionId& session);
 bool has_router(const Document& document, const SessionId& session);
 std::vector<SessionId> sessions_of(const Document& document);  // of the routers, sorted
@@ -140,9 +166,9 @@ std::vector<SessionId> sessions_of(const Document& document);  // of the routers
 // Every broken invariant is a kInvalid error that names the value.
 Result<void> validate(const Document& document);
 
-// The version of the text form that `to_text` writes for this document: the newest that every
-// router in it reads, so that two versions of cleave can share a pool while it is upgraded. (Format
-// 1 is not written any more: in its time a pool had one router.)
+// The version of the text form that `to_text` writes for this document: the oldest that can hold
+// it, so that two versions of cleave can share a pool while it is upgraded. (Format 1 is not
+// written any more: in its time a pool had one router.)
 std::uint32_t text_format_of(const Document& document);
 
 // Canonical JSON, one line: the same document gives the same bytes. Carries `format` and

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "ring/document.h"
-#include "ring/text_format.h"
 
 namespace cleave::ring {
 namespace {
@@ -89,6 +88,13 @@ class Fields {
       values.push_back(read((*value)[i], place, mistakes_));
     }
     return values;
+  }
+
+  // As `list`; absent: empty.
+  template <class Read>
+  auto optional_list(const char* name, Read read) {
+    if (json_.contains(name)) return list(name, read);
+    return std::vector<std::invoke_result_t<Read, const Json&, std::string, Mistakes&>>{};
   }
 
   // As `list`, for a single value.
@@ -187,6 +193,25 @@ Move read_move(const Json& json, const std::string& place, Mistakes& mistakes) {
   return move;
 }
 
+ExpectedLoad read_load(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
+  ExpectedLoad load;
+  load.range = fields.one("range", read_range);
+  load.load = fields.number("load");
+  return load;
+}
+
+ExpectedEvent read_event(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
+  ExpectedEvent event;
+  event.name = fields.text("name");
+  event.lead_from = fields.time("lead_from");
+  event.start = fields.time("start");
+  event.end = fields.time("end");
+  event.loads = fields.list("loads", read_load);
+  return event;
+}
+
 Leader read_leader(const Json& json, const std::string& place, Mistakes& mistakes) {
   Fields fields(json, place, mistakes);
   Leader leader;
@@ -221,6 +246,7 @@ Document read_document(const Json& json, Mistakes& mistakes) {
   document.routers = fields.list("routers", read_router);
   document.mode = fields.word("mode", parse_mode);
   document.frozen = fields.flag("frozen");
+  document.expected = fields.optional_list("expected", read_event);
   return document;
 }
 

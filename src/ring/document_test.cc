@@ -25,6 +25,16 @@ Document full_document() {
       {MoveId{6}, {range(14, 15)}, NodeId{1}, NodeId{2}, Phase::kCopying, Epoch{6}, "hot", {}}};
   document.routers = {{.session = SessionId{"r1"}}, {.session = SessionId{"r2"}}};
   document.leader = {SessionId{"r2"}, Term{3}};
+  document.expected = {{.name = "launch",
+                        .lead_from = UnixMillis{10},
+                        .start = UnixMillis{20},
+                        .end = UnixMillis{30},
+                        .loads = {{range(1, 1), 100}}},
+                       {.name = "sale",
+                        .lead_from = UnixMillis{10},
+                        .start = UnixMillis{10},
+                        .end = UnixMillis{30},
+                        .loads = {{range(1, 1), 100}, {range(5, 9), 100}}}};
   return document;
 }
 
@@ -111,6 +121,17 @@ const std::vector<Breakage>& breakages() {
       {"router 'r1': reader 0", [](Document& d) { d.routers[0].reader = 0; }},
       {"leader 'r9'", [](Document& d) { d.leader.session = SessionId{"r9"}; }},
       {"leader without a term", [](Document& d) { d.leader.term = Term{0}; }},
+      {"event ''", [](Document& d) { d.expected[0].name = ""; }},
+      {"event 'launch' has a time", [](Document& d) { d.expected[0].end = UnixMillis{1LL << 53}; }},
+      {"ends before it starts", [](Document& d) { d.expected[0].end = UnixMillis{20}; }},
+      {"lead time after its start", [](Document& d) { d.expected[0].lead_from = UnixMillis{21}; }},
+      {"expects no load", [](Document& d) { d.expected[0].loads.clear(); }},
+      {"not after the range before it",
+       [](Document& d) { std::swap(d.expected[1].loads[0], d.expected[1].loads[1]); }},
+      {"load 0", [](Document& d) { d.expected[0].loads[0].load = 0; }},
+      {"event 'launch' is not sorted",
+       [](Document& d) { std::swap(d.expected[0], d.expected[1]); }},
+      {"knows no expected load", [](Document& d) { d.routers[0].reader = 2; }},
       {"the term is above", [](Document& d) { d.leader.term = Term{kNumberMax + 1}; }},
   };
   return list;

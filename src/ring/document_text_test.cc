@@ -16,7 +16,6 @@ using testing::RandomEdits;
 
 TokenRange range(std::uint64_t first, std::uint64_t last) { return {Token{first}, Token{last}}; }
 
-// The example of docs/formats/ring-document.md. Only ever read: what format 1 wrote stays readable.
 Document example() {
   Document document;
   document.epoch = Epoch{42};
@@ -54,6 +53,19 @@ Document example() {
   return document;
 }
 
+// The example of docs/formats/ring-document.md.
+Document expecting_example() {
+  Document document = example();
+  document.routers[0].reader = 3;
+  document.expected = {{.name = "black-friday",
+                        .lead_from = UnixMillis{1'760'010'000'000},
+                        .start = UnixMillis{1'760'013'600'000},
+                        .end = UnixMillis{1'760'020'800'000},
+                        .loads = {{range(0x1111000000000000U, 0x1111000000000000U), 250'000'000},
+                                  {range(0x2000000000000000U, 0x2fffffffffffffffU), 900'000'000}}}};
+  return document;
+}
+
 // It knew a router by its session only, and is written no more.
 TEST(DocumentText, FormatOneStaysReadable) {
   Document expected = example();
@@ -72,6 +84,23 @@ TEST(DocumentText, FormatTwoIsFrozen) {
   EXPECT_EQ(to_text(*document) + "\n", text);
 }
 
+TEST(DocumentText, FormatThreeIsFrozen) {
+  const Document expecting = expecting_example();
+  const std::string text = golden(CLEAVE_TESTDATA "/document_v3.json", to_text(expecting) + "\n");
+  const auto document = parse_document(text);
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, expecting);
+  EXPECT_EQ(to_text(*document) + "\n", text);
+}
+
+// An older router may join a pool that expects nothing, and must not one that does: it would write
+// the document without what is expected.
+TEST(DocumentText, OnlyWhatIsExpectedNeedsANewerReader) {
+  EXPECT_EQ(Json::parse(to_text(example()))["min_reader"], 2);
+  EXPECT_FALSE(Json::parse(to_text(example())).contains("expected"));
+  EXPECT_EQ(Json::parse(to_text(expecting_example()))["min_reader"], 3);
+}
+
 TEST(DocumentText, TheManualShowsTheExample) {
   const std::string manual = testing::read_file(CLEAVE_SOURCE "/docs/formats/ring-document.md");
   const std::size_t start = manual.find("```json\n");
@@ -79,7 +108,7 @@ TEST(DocumentText, TheManualShowsTheExample) {
   const std::size_t end = manual.find("```\n", start + 8);
   const auto document = parse_document(std::string_view(manual).substr(start + 8, end - start - 8));
   ASSERT_TRUE(document) << document.error().message;
-  EXPECT_EQ(*document, example());
+  EXPECT_EQ(*document, expecting_example());
 }
 
 TEST(DocumentText, RoundTrips) {
@@ -153,12 +182,17 @@ TEST(DocumentText, NamesThePlaceOfAMistake) {
       {"/routers/0", 1, "routers[0]: want an object"},
       {"/routers/0/peer", 1, "routers[0].peer: want a string"},
       {"/routers/1/reader", "2", "routers[1].reader: want an integer"},
+      {"/expected", 1, "expected: want a list"},
+      {"/expected/0/name", 1, "expected[0].name: want a string"},
+      {"/expected/0/end", "soon", "expected[0].end: want an integer"},
+      {"/expected/0/loads/1/range", "all", "expected[0].loads[1].range:"},
+      {"/expected/0/loads/1/load", -1, "expected[0].loads[1].load: want an integer"},
       {"/mode", "manual", "mode"},
       {"/frozen", 0, "frozen: want true or false"},
       {"/cuts/0/node", 3, "which is unknown"},
   };
   for (const Spoilt& spoilt : cases) {
-    Json json = Json::parse(to_text(example()));
+    Json json = Json::parse(to_text(expecting_example()));
     json[Json::json_pointer(spoilt.pointer)] = spoilt.value;
     const auto document = parse_document(json.dump());
     ASSERT_FALSE(document) << spoilt.pointer;
@@ -197,7 +231,7 @@ TEST(DocumentText, SurvivesSpoiltBytes) {
   for (std::uint64_t seed = 0; seed < 8'000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    std::string text = to_text(example());
+    std::string text = to_text(seed % 2 == 0 ? example() : expecting_example());
     for (std::uint64_t count = 1 + rng.below(4); count > 0; --count) {
       const std::size_t at = rng.below(text.size());
       switch (rng.below(4)) {

@@ -1,5 +1,4 @@
 // The text form of a document, writing (docs/formats/ring-document.md).
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -52,6 +51,18 @@ Json json_of(const Router& router) {
           {"peer_version", router.peer_version}};
 }
 
+Json json_of(const ExpectedEvent& event) {
+  Json loads = Json::array();
+  for (const ExpectedLoad& each : event.loads) {
+    loads.push_back({{"range", json_of(each.range)}, {"load", each.load}});
+  }
+  return {{"name", event.name},
+          {"lead_from", event.lead_from.value()},
+          {"start", event.start.value()},
+          {"end", event.end.value()},
+          {"loads", std::move(loads)}};
+}
+
 template <class T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -62,15 +73,15 @@ Json list_of(const std::vector<T>& values) {
 }  // namespace
 
 std::uint32_t text_format_of(const Document& document) {
-  std::uint32_t format = kTextFormat;
-  for (const Router& router : document.routers) format = std::min(format, router.reader);
-  return std::max(format, kTextFormatOldest);
+  return document.expected.empty() ? kTextFormatPlain : kTextFormatExpected;
 }
 
 std::string to_text(const Document& document) {
-  const Json json = {
-      {"format", text_format_of(document)},
-      {"min_reader", kTextMinReader},
+  const std::uint32_t format = text_format_of(document);
+  Json json = {
+      {"format", format},
+      // An older reader would not misunderstand the rest, but lose what is expected when it writes.
+      {"min_reader", format},
       {"epoch", document.epoch.value()},
       {"pool", document.pool},
       {"mark", document.mark},
@@ -85,6 +96,7 @@ std::string to_text(const Document& document) {
       {"mode", to_string(document.mode)},
       {"frozen", document.frozen},
   };
+  if (!document.expected.empty()) json["expected"] = list_of(document.expected);
   // `replace`: a reason may quote a key, and keys are any bytes; the default would throw.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

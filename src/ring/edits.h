@@ -12,6 +12,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -103,6 +104,21 @@ Result<Document> remove_node(const Document& document, NodeId node);
 // Same as drain + add for a weight: the base changes, cuts keep every owner.
 Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t weight,
                             UnixMillis now);
+
+// Announces events: each takes the place of one of the same name, so that announcing again what is
+// announced changes nothing. Their loads may come in any order. Events that have ended by `now` go.
+// Invalid: an event that has ended, ends before it starts, is given twice, has two loads for one
+// token, a load out of bounds or too many of them. Conflict: too many loads with the other events'
+// (ring::kExpectedLoadsMax), or a router that could not read them.
+Result<Document> expect(const Document& document, std::vector<ExpectedEvent> events,
+                        UnixMillis now);
+
+// Takes an event back. What was pinned for it stays so until its end. Conflict when there is none
+// of that name.
+Result<Document> forget(const Document& document, std::string_view event, UnixMillis now);
+
+// Conflict when no event has ended by `now`.
+Result<Document> forget_ended(const Document& document, UnixMillis now);
 
 Result<Document> set_frozen(const Document& document, bool frozen);
 Result<Document> set_mode(const Document& document, Mode mode);

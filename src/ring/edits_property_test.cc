@@ -57,7 +57,7 @@ TEST(EditLaws, HoldForRandomSequences) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomEdits edits(seed);
     Document document = edits.document();
-    for (int step = 0; step < 25; ++step) {
+    for (int step = 0; step < 40; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       const EditKind kind = edits.kind();
       const auto next = edits.apply(kind, document);

@@ -111,8 +111,11 @@ enum class EditKind : std::uint8_t {
   kWeight,
   kFrozen,
   kMode,
+  kExpect,
+  kForget,
+  kForgetEnded,
 };
-inline constexpr std::size_t kEditKinds = 16;
+inline constexpr std::size_t kEditKinds = 19;
 
 // Draws edits of a document; not every one that is drawn is possible.
 class RandomEdits {
@@ -156,6 +159,9 @@ class RandomEdits {
                           now_);
       case EditKind::kFrozen: return set_frozen(from, rng_.chance(1, 4));
       case EditKind::kMode: return set_mode(from, static_cast<Mode>(rng_.below(3)));
+      case EditKind::kExpect: return expect(from, {any_event()}, now_);
+      case EditKind::kForget: return forget(from, "e" + std::to_string(rng_.below(2)), now_);
+      case EditKind::kForgetEnded: return forget_ended(from, now_);
     }
     return fail(Code::kInvalid, "no such edit");
   }
@@ -204,6 +210,20 @@ class RandomEdits {
   Result<Document> add(const Document& from) {
     if (from.nodes.size() >= 6) return fail(Code::kExhausted, "enough nodes for a test");
     return add_node(from, make_node("n" + std::to_string(from.next_node.value())), now_);
+  }
+
+  ExpectedEvent any_event() {
+    const auto later = [&](UnixMillis time) {
+      return UnixMillis{time.value() + static_cast<std::int64_t>(rng_.below(1'000))};
+    };
+    ExpectedEvent event{
+        .name = "e" + std::to_string(rng_.below(2)), .lead_from = now_, .loads = {}};
+    event.start = later(event.lead_from);
+    event.end = UnixMillis{later(event.start).value() + 1};
+    for (std::uint64_t count = 1 + rng_.below(2); count > 0; --count) {
+      event.loads.push_back({any_part(rng_, kAll), 1 + rng_.below(kExpectedLoadMax)});
+    }
+    return event;
   }
 
   Rng rng_;

@@ -1,12 +1,11 @@
-// Versions of the document's text form (docs/formats/ring-document.md, "Versions").
+// Versions of the document's text form (docs/formats/ring-document.md).
 #pragma once
 
 #include <cstdint>
 
 namespace cleave::ring {
 
-inline constexpr std::uint32_t kTextFormat = 2;        // the newest that `to_text` can write
-inline constexpr std::uint32_t kTextFormatOldest = 2;  // and the oldest
-inline constexpr std::uint32_t kTextMinReader = 2;     // the oldest reader that understands it
+inline constexpr std::uint32_t kTextFormatPlain = 2;     // of a document that expects nothing
+inline constexpr std::uint32_t kTextFormatExpected = 3;  // of one that does
 
 }  // namespace cleave::ring

@@ -6,6 +6,7 @@
 
 #include "ring/document.h"
 #include "ring/scheme.h"
+#include "ring/text_format.h"
 #include "ring/utf8.h"
 
 namespace cleave::ring {
@@ -157,6 +158,60 @@ Result<void> check_moves(const Document& document) {
   return {};
 }
 
+Result<void> check_event(const ExpectedEvent& event) {
+  if (const auto word = check_word("event", event.name); !word) return word;
+  const std::string what = "event " + quoted(event.name);
+  if (!exact(event.lead_from) || !exact(event.start) || !exact(event.end)) {
+    return broken(what + " has a time outside 0 .. 2^53 - 1");
+  }
+  if (event.end <= event.start) return broken(what + " ends before it starts");
+  if (event.start < event.lead_from) return broken(what + " has its lead time after its start");
+  if (event.loads.empty()) return broken(what + " expects no load");
+  if (event.loads.size() > kEventLoadsMax) {
+    return broken(what + " has " + number(event.loads.size()) + " loads, more than " +
+                  number(kEventLoadsMax));
+  }
+  const ExpectedLoad* previous = nullptr;
+  for (const ExpectedLoad& each : event.loads) {
+    const std::string where = what + ", " + to_string(each.range);
+    if (each.range.last < each.range.first) return broken(where + " ends before it begins");
+    if (previous != nullptr && each.range.first <= previous->range.last) {
+      return broken(where + " is not after the range before it");
+    }
+    if (each.load == 0 || each.load > kExpectedLoadMax) {
+      return broken(where + ": load " + number(each.load) + " is not from 1 to " +
+                    number(kExpectedLoadMax) + " ns/s");
+    }
+    previous = &each;
+  }
+  return {};
+}
+
+Result<void> check_expected(const Document& document) {
+  std::size_t loads = 0;
+  const ExpectedEvent* previous = nullptr;
+  for (const ExpectedEvent& event : document.expected) {
+    if (const auto good = check_event(event); !good) return good;
+    if (previous != nullptr && event.name <= previous->name) {
+      return broken("event " + quoted(event.name) + " is not sorted and unique");
+    }
+    loads += event.loads.size();
+    previous = &event;
+  }
+  if (loads > kExpectedLoadsMax) {
+    return broken("all events have " + number(loads) + " loads, more than " +
+                  number(kExpectedLoadsMax));
+  }
+  if (document.expected.empty()) return {};
+  for (const Router& router : document.routers) {
+    if (router.reader < kTextFormatExpected) {
+      return broken("router " + quoted(router.session.value()) +
+                    " is of a version that knows no expected load; upgrade it");
+    }
+  }
+  return {};
+}
+
 Result<void> check_sessions(const Document& document) {
   const SessionId* previous = nullptr;
   for (const Router& router : document.routers) {
@@ -197,7 +252,8 @@ Result<void> validate(const Document& document) {
   if (const auto good = check_nodes(document); !good) return good;
   if (const auto good = check_cuts(document); !good) return good;
   if (const auto good = check_moves(document); !good) return good;
-  return check_sessions(document);
+  if (const auto good = check_sessions(document); !good) return good;
+  return check_expected(document);
 }
 
 }  // namespace cleave::ring
