@@ -22,9 +22,70 @@ struct Part {
   std::uint64_t load = 0;  // seen
 };
 
+// Tokens made for load of unknown shape, on their way into the picture. Merging reads all of it,
+// which for each of thousands of events would take longer than a tick; so what lies apart from the
+// rest waits.
+class AddedTokens {
+ public:
+  explicit AddedTokens(Input& input) : input_(input) {}
+  AddedTokens(const AddedTokens&) = delete;
+  AddedTokens& operator=(const AddedTokens&) = delete;
+  ~AddedTokens() { merge(); }
+
+  // To be called before an event is laid, in order of their ranges: what it must see is merged. An
+  // entry without a sample is judged by its mean, until tokens are added to it.
+  void before(const ring::TokenRange& range) {
+    if (tokens_.empty()) return;
+    const std::size_t entry = input_.view->find(range.first).value();
+    if (range.first <= tokens_.back().token || (entry == last_entry_ && unsampled(entry))) merge();
+  }
+
+  // Requires: above the tokens added since the last merge.
+  void add(std::size_t entry, const heat::TokenLoad& token) {
+    tokens_.push_back(token);
+    last_entry_ = entry;
+  }
+
+ private:
+  bool unsampled(std::size_t entry) const {
+    const ring::TokenRange& range = input_.view->entries()[entry].range;
+    const auto& tokens = input_.picture.tokens;
+    const auto first = std::ranges::lower_bound(tokens, range.first, {}, &heat::TokenLoad::token);
+    return first == tokens.end() || range.last < first->token;
+  }
+
+  void merge() {
+    if (tokens_.empty()) return;
+    std::vector<heat::TokenLoad> all;
+    all.reserve(input_.picture.tokens.size() + tokens_.size());
+    std::ranges::merge(input_.picture.tokens, tokens_, std::back_inserter(all), {},
+                       &heat::TokenLoad::token, &heat::TokenLoad::token);
+    std::vector<heat::TokenLoad> once;
+    once.reserve(all.size());
+    for (const heat::TokenLoad& each : all) {
+      if (once.empty() || once.back().token != each.token) {
+        once.push_back(each);
+      } else {
+        once.back().load += each.load;
+        once.back().samples = std::max(once.back().samples, each.samples);
+      }
+    }
+    input_.picture.tokens = std::move(once);
+    tokens_.clear();
+  }
+
+  Input& input_;
+  std::vector<heat::TokenLoad> tokens_;  // sorted
+  std::size_t last_entry_ = 0;
+};
+
 class Layer {
  public:
-  Layer(Input& input, const Expected& event) : input_(input), event_(event) { find_parts(); }
+  Layer(Input& input, const Expected& event, AddedTokens& added)
+      : input_(input), event_(event), added_(added) {
+    added_.before(event_.range);
+    find_parts();
+  }
 
   // By the index of the entry, what was added.
   void lay(Phantoms& phantoms) {
@@ -43,7 +104,6 @@ class Layer {
       }
       raise_entry(part.index, more, phantoms);
     }
-    merge_tokens();
   }
 
  private:
@@ -98,8 +158,9 @@ class Layer {
     const Wide step = width / points;
     for (Wide point = 0; point < points; ++point) {
       const Wide offset = step * point + step / 2;
-      added_.push_back({Token{part.range.first.value() + static_cast<std::uint64_t>(offset)},
-                        more / static_cast<std::uint64_t>(points), constants.piece_samples_min});
+      added_.add(part.index,
+                 {Token{part.range.first.value() + static_cast<std::uint64_t>(offset)},
+                  more / static_cast<std::uint64_t>(points), constants.piece_samples_min});
     }
   }
 
@@ -122,30 +183,11 @@ class Layer {
     phantom.event_load = event_.load;
   }
 
-  void merge_tokens() {
-    if (added_.empty()) return;
-    std::vector<heat::TokenLoad> all;
-    all.reserve(input_.picture.tokens.size() + added_.size());
-    std::ranges::merge(input_.picture.tokens, added_, std::back_inserter(all), {},
-                       &heat::TokenLoad::token, &heat::TokenLoad::token);
-    std::vector<heat::TokenLoad> once;
-    once.reserve(all.size());
-    for (const heat::TokenLoad& each : all) {
-      if (once.empty() || once.back().token != each.token) {
-        once.push_back(each);
-      } else {
-        once.back().load += each.load;
-        once.back().samples = std::max(once.back().samples, each.samples);
-      }
-    }
-    input_.picture.tokens = std::move(once);
-  }
-
   Input& input_;
   const Expected& event_;
   std::vector<Part> parts_;
-  std::vector<heat::TokenLoad> added_;  // sorted
-  std::uint64_t seen_ = 0;              // load of all parts
+  AddedTokens& added_;
+  std::uint64_t seen_ = 0;  // load of all parts
   std::uint64_t samples_ = 0;
 };
 
@@ -165,7 +207,8 @@ Phantoms lay_expected(Input& input) {
   // What two events add to the same tokens depends on their order.
   std::ranges::sort(events);
   Phantoms phantoms;
-  for (const Expected& each : events) Layer(input, each).lay(phantoms);
+  AddedTokens added(input);
+  for (const Expected& each : events) Layer(input, each, added).lay(phantoms);
   return phantoms;
 }
 

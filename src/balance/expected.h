@@ -29,7 +29,8 @@ bool foreseen(const Expected& expected, UnixMillis now);
 // In each expected range the picture's load becomes the larger of what is seen and what is
 // expected: what is seen keeps its shape where enough samples show it, else the load lies evenly.
 // By node (moves in flight done), what was added. Requires: `distrust` has no text. Cost: O(ranges
-// and tokens of the events + tokens of the picture for each event).
+// and tokens of the events), and the tokens of the picture for each event that overlaps another and
+// for each range that has no sample.
 Phantoms lay_expected(Input& input);
 
 }  // namespace cleave::balance
