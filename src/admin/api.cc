@@ -44,7 +44,9 @@ bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::stri
   const std::string& what = parts[0];
   if (what == "moves") return parts.size() < 3 || parts[2] != "abort";
   if (what == "plan" || what == "flatten" || what == "adopt") return true;
+  if (what == "presplit") return request.method == "POST";
   if (what == "status") return request.query.contains("leader");
+  if (what == "heat" && request.query.contains("leader")) return true;
   return (what == "heat" || what == "decisions") && request.query.empty();
 }
 
@@ -131,6 +133,10 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
     get_past_heat(request, done);
   } else if (what == "locate") {
     get_locate(request, done);
+  } else if (what == "presplit") {
+    get_view(done, [this](const control::Status& s) {
+      return to_body(render_events(s.view->document(), options_.wall_now()));
+    });
   } else if (what == "adopt") {
     get_survey(done);
   } else {
@@ -143,7 +149,11 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
   control::Operator& order_taker = options_.order_taker;
   const bool nodes = !parts.empty() && parts[0] == "nodes";
   if (request.method == "DELETE") {
-    if (!nodes || parts.size() != 2) return false;
+    if (parts.size() != 2 || (!nodes && parts[0] != "presplit")) return false;
+    if (!nodes) {
+      delete_event(parts[1], done);
+      return true;
+    }
     post_node_order(parts[1], when_done(done), &control::Operator::remove_node);
     return true;
   }
@@ -168,6 +178,8 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
     post_node(request, done);
   } else if (nodes && parts.size() == 3 && parts[2] == "drain") {
     post_node_order(parts[1], when_done(done), &control::Operator::drain_node);
+  } else if (parts == Parts{"presplit"}) {
+    post_presplit(request, done);
   } else if (parts == Parts{"adopt"}) {
     post_adopt(request, done);
   } else {

@@ -5,6 +5,7 @@
 //   GET    /status?leader               the status of the router that leads
 //   GET    /heat                        how hot everything is now
 //   GET    /heat?from=MS&to=MS          and was, between two times of day
+//   GET    /heat?from=MS&to=MS&leader   as the router that leads remembers it
 //   GET    /decisions?since=MS          stored ones, of former lives of the router too
 //   GET    /locate?key=K                whose the key is
 //   GET    /metrics                     Prometheus' text format
@@ -12,15 +13,19 @@
 //   POST   /adopt            {nodes?}   write the ownership marker there
 //   POST   /moves            {ranges | key, to, reason?}
 //   POST   /moves/ID/abort   /moves/ID/undo
-//   POST   /cuts             {at | key, reason?}
+//   POST   /cuts             {at | key, reason?, pinned_until_ms?}
 //   POST   /merges           {range}
 //   POST   /freeze /resume   /flatten   /plan/approve
 //   POST   /mode             {mode}
 //   POST   /nodes            {name, members, weight?}
 //   POST   /nodes/NAME/drain            DELETE /nodes/NAME
+//   GET    /presplit                    what is expected
+//   POST   /presplit         {events, dry_run?, force?}
+//   DELETE /presplit/NAME
 //
-// What is the leader's to do (moves, undo, approve, flatten, adopt) or to know (moves, plan, heat
-// of now, decisions of now) is answered by any other router with 307 and the leader's address.
+// What is the leader's to do (moves, undo, approve, flatten, adopt, presplit) or to know (moves,
+// plan, heat of now, decisions of now) is answered by any other router with 307 and the leader's
+// address.
 //
 // Answers are JSON (docs/formats/admin-api.md); an error is {"error": {"code", "message"}}. Orders
 // are answered when the document says so, not when the work is done.
@@ -90,6 +95,8 @@ class Api {
   void post_node(const net::HttpRequest& request, const Done& done);
   void post_node_order(const std::string& name, control::Operator::Done<void> then,
                        void (control::Operator::*order)(NodeId, control::Operator::Done<void>));
+  void post_presplit(const net::HttpRequest& request, const Done& done);
+  void delete_event(const std::string& name, const Done& done);
   void post_adopt(const net::HttpRequest& request, const Done& done);
 
   Options options_;

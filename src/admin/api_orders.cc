@@ -85,18 +85,21 @@ void Api::post_move_order(const std::string& id, const std::string& verb, const 
 void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
-  std::optional<Token> at = body.token("at");
+  const std::optional<Token> at = body.token("at");
   const std::string key = body.text("key", Body::Need::kOptional);
-  std::string reason = body.text("reason", Body::Need::kOptional);
+  control::CutOrder order;
+  order.reason = body.text("reason", Body::Need::kOptional);
+  const auto pinned_until = body.number("pinned_until_ms", 0, ring::kNumberMax);
+  order.pinned_until = UnixMillis{static_cast<std::int64_t>(pinned_until.value_or(0))};
   if (body.has("at") == body.has("key")) body.fail("want either 'at' or 'key'");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {
     done(error_response(read ? no_view() : read.error()));
     return;
   }
-  if (!at) at = status.view->token_of(key);
-  if (reason.empty()) reason = "ordered by a person";
-  options_.order_taker.cut(*at, std::move(reason), when_done(done));
+  order.at = at ? *at : status.view->token_of(key);
+  if (order.reason.empty()) order.reason = "ordered by a person";
+  options_.order_taker.cut(std::move(order), when_done(done));
 }
 
 void Api::post_merge(const net::HttpRequest& request, const Done& done) {

@@ -21,7 +21,7 @@ class RecordingOperator final : public control::Operator {
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
-  void cut(Token at, std::string reason, Done<void> done) override;
+  void cut(control::CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;
   void set_mode(ring::Mode mode, Done<void> done) override;
@@ -29,6 +29,8 @@ class RecordingOperator final : public control::Operator {
   void add_node(ring::Node node, Done<NodeId> done) override;
   void drain_node(NodeId node, Done<void> done) override;
   void remove_node(NodeId node, Done<void> done) override;
+  void presplit(control::PresplitOrder order, Done<control::Presplit> done) override;
+  void forget(std::string event, Done<void> done) override;
   void flatten(Done<std::uint64_t> done) override;
   void survey(Done<std::vector<control::NodeFacts>> done) override;
   void adopt(std::vector<NodeId> nodes, Done<void> done) override;

@@ -58,8 +58,46 @@ void RecordingOperator::undo(MoveId move, Done<MoveId> done) {
   note("undo " + std::to_string(move.value()), done, MoveId{18});
 }
 
-void RecordingOperator::cut(Token at, std::string reason, Done<void> done) {
-  note("cut at " + ring::to_hex(at) + ": " + reason, done);
+void RecordingOperator::cut(control::CutOrder order, Done<void> done) {
+  const std::int64_t until = order.pinned_until.value();
+  note("cut at " + ring::to_hex(order.at) + ": " + order.reason +
+           (until == 0 ? "" : " until " + std::to_string(until)),
+       done);
+}
+
+void RecordingOperator::presplit(control::PresplitOrder order, Done<control::Presplit> done) {
+  std::string text = order.dry_run ? "rehearse" : "announce";
+  if (order.force) text += " by force";
+  control::Presplit presplit{.at = UnixMillis{5'000}};
+  for (const control::Announcement& event : order.events) {
+    text += " " + event.name + " " + std::to_string(event.lead_from.value()) + "/" +
+            std::to_string(event.start.value()) + "/" + std::to_string(event.end.value());
+    for (const control::Demand& demand : event.demands) {
+      text += " [";
+      for (const ring::TokenRange& range : demand.ranges) text += text_of(range) + " ";
+      text += std::to_string(demand.requests) + "r " + std::to_string(demand.bytes) + "b " +
+              demand.command + " " + std::to_string(demand.load) + "ns]";
+    }
+    presplit.events.push_back(control::event_of(event, {}));
+  }
+  presplit.plan.moves = {{.ranges = {{Token{1}, Token{9}}},
+                          .source = NodeId{1},
+                          .destination = NodeId{2},
+                          .cause = balance::Cause::kPresplit,
+                          .reason = "expected: sale",
+                          .load = 10,
+                          .keys = 3,
+                          .bytes = 300,
+                          .alternatives = {{NodeId{1}, "it lacks memory"}}}};
+  for (const ring::ExpectedEvent& event : presplit.events) {
+    for (const ring::ExpectedLoad& each : event.loads)
+      presplit.plan.heavy.push_back({.token = each.range.first, .node = NodeId{1}});
+  }
+  note(std::move(text), done, std::move(presplit));
+}
+
+void RecordingOperator::forget(std::string event, Done<void> done) {
+  note("forget " + event, done);
 }
 
 void RecordingOperator::merge(ring::TokenRange range, Done<void> done) {

@@ -1,5 +1,7 @@
 #include "admin/body.h"
 
+#include <utility>
+
 namespace cleave::admin {
 
 Body::Body(std::string_view text) : object_(nlohmann::json::object()) {
@@ -11,6 +13,9 @@ Body::Body(std::string_view text) : object_(nlohmann::json::object()) {
   }
   object_ = std::move(parsed);
 }
+
+Body::Body(nlohmann::json object, std::string place)
+    : object_(std::move(object)), place_(std::move(place)) {}
 
 bool Body::has(const std::string& field) const { return object_.contains(field); }
 
@@ -80,6 +85,34 @@ std::vector<std::string> Body::texts(const std::string& field) {
     texts.push_back(element.get<std::string>());
   }
   return texts;
+}
+
+bool Body::flag(const std::string& field) {
+  const nlohmann::json* value = ask(field);
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  fail("field '" + field + "': want true or false");
+  return false;
+}
+
+std::vector<Body> Body::objects(const std::string& field) {
+  std::vector<Body> parts;
+  const nlohmann::json* value = ask(field);
+  if (value == nullptr) return parts;
+  if (!value->is_array()) fail("field '" + field + "': want a list of objects");
+  for (const nlohmann::json& element : *value) {
+    const std::string place = "field '" + field + "[" + std::to_string(parts.size()) + "]': ";
+    if (!element.is_object()) {
+      fail(place + "want an object");
+      return {};
+    }
+    parts.push_back(Body(element, place));
+  }
+  return parts;
+}
+
+void Body::absorb(Body& part) {
+  if (const Result<void> read = part.finish(); !read) fail(part.place_ + read.error().message);
 }
 
 void Body::fail(const std::string& message) {

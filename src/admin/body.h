@@ -36,6 +36,12 @@ class Body {
   std::optional<ring::TokenRange> range(const std::string& field);
   std::vector<ring::TokenRange> ranges(const std::string& field);
   std::vector<std::string> texts(const std::string& field);
+  // Absent: false.
+  bool flag(const std::string& field);
+  // A list of objects, each to be read in its turn and then given to `absorb`.
+  std::vector<Body> objects(const std::string& field);
+  // Notes the first error of one of these, with its place.
+  void absorb(Body& part);
 
   // Notes an error unless one was noted before.
   void fail(const std::string& message);
@@ -43,11 +49,13 @@ class Body {
   Result<void> finish();
 
  private:
+  Body(nlohmann::json object, std::string place);
   const nlohmann::json* ask(const std::string& field);
   std::optional<Token> token_in(const nlohmann::json& object, const std::string& field);
   std::optional<ring::TokenRange> range_in(const nlohmann::json& value, const std::string& where);
 
   nlohmann::json object_;
+  std::string place_;  // in the body that it is a part of: "field 'events[0]': "
   std::set<std::string> asked_;
   std::optional<std::string> error_;
 };

@@ -97,6 +97,12 @@ void add_ring(std::string& text, const control::Status& status) {
       .sample(document.frozen ? 1U : 0U);
   Family(text, "cleave_cuts", "gauge", "Cuts laid over the base.").sample(document.cuts.size());
   Family(text, "cleave_moves", "gauge", "Moves under way.").sample(document.moves.size());
+  Family(text, "cleave_expected_events", "gauge", "Events announced and not over.")
+      .sample(document.expected.size());
+  if (status.plan != nullptr) {
+    Family(text, "cleave_advice_nodes", "gauge", "Nodes to add: no move can help a full pool.")
+        .sample(status.plan->advice_nodes);
+  }
   Family share(text, "cleave_node_share_ratio", "gauge", "Share of all tokens.");
   for (const ring::Node& node : document.nodes) {
     share.sample(fraction(ring::share_ppm(status.view->owned_by(node.id))),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -14,7 +15,9 @@ namespace cleave::admin {
 namespace {
 
 std::string metrics_text() {
-  const RecordingOperator order_taker;
+  RecordingOperator order_taker;
+  order_taker.state.plan =
+      std::make_shared<const balance::Plan>(balance::Plan{.advice = "add", .advice_nodes = 2});
   RecordingRouter router;
   std::string text;
   router.stats([&](const proxy::RouterStats& stats) {
@@ -45,9 +48,10 @@ TEST(Metrics, EveryLineHasTheFormsOfTheFormat) {
 
 TEST(Metrics, CarriesTheValues) {
   const std::string text = metrics_text();
-  for (const char* line : {"cleave_requests_total 42\n", "cleave_node_up{node=\"a\"} 1\n",
-                           "cleave_node_up{node=\"b\"} 0\n", "cleave_epoch 1\n",
-                           "cleave_leader 1\n", "cleave_moves 0\n"}) {
+  for (const char* line :
+       {"cleave_requests_total 42\n", "cleave_node_up{node=\"a\"} 1\n",
+        "cleave_node_up{node=\"b\"} 0\n", "cleave_epoch 1\n", "cleave_leader 1\n",
+        "cleave_advice_nodes 2\n", "cleave_expected_events 0\n", "cleave_moves 0\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }

@@ -204,9 +204,14 @@ Json render_moves(const control::Status& status) {
 }
 
 Json render_decision(const control::Decision& decision) {
-  return {{"at_ms", decision.at.value()},    {"kind", decision.kind},
-          {"subject", decision.subject},     {"reason", decision.reason},
-          {"predicted", decision.predicted}, {"real", decision.real}};
+  Json passed_over = Json::array();
+  for (const control::PassedOver& each : decision.passed_over) {
+    passed_over.push_back({{"node", each.node}, {"why", each.why}});
+  }
+  return {{"at_ms", decision.at.value()},          {"kind", decision.kind},
+          {"subject", decision.subject},           {"reason", decision.reason},
+          {"predicted", decision.predicted},       {"real", decision.real},
+          {"alternatives", std::move(passed_over)}};
 }
 
 Json render_decisions(const control::Status& status) {

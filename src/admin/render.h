@@ -35,6 +35,11 @@ Json render_decisions(const control::Status& status);
 Json render_decision(const control::Decision& decision);
 // The last plan: what it would move and merge, and why not more. Empty lists before the first.
 Json render_plan(const control::Status& status);
+// What is expected, and where each event stands at this time.
+Json render_events(const ring::Document& document, UnixMillis now);
+// What would be done, or is, for what a person announced.
+Json render_presplit(const control::Presplit& presplit, const ring::Document& document,
+                     UnixMillis now);
 // How hot everything is now; {"observed_ms": 0} where this router does not lead or has not looked.
 Json render_heat(const control::Status& status);
 // Stored heat: {"points": [{"at_ms", "covers_ms", "nodes": [..], "strips": [..]}]}.

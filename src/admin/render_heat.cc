@@ -7,6 +7,15 @@
 namespace cleave::admin {
 namespace {
 
+Json render_alternatives(const std::vector<balance::Alternative>& alternatives,
+                         const ring::Document& document) {
+  Json list = Json::array();
+  for (const balance::Alternative& each : alternatives) {
+    list.push_back({{"node", name_of(document, each.node)}, {"why", each.why}});
+  }
+  return list;
+}
+
 Json render_planned(const balance::PlannedMove& move, const ring::Document& document) {
   return {{"source", name_of(document, move.source)},
           {"destination", name_of(document, move.destination)},
@@ -15,7 +24,9 @@ Json render_planned(const balance::PlannedMove& move, const ring::Document& docu
           {"reason", move.reason},
           {"load_ns", move.load},
           {"keys", move.keys},
-          {"bytes", move.bytes}};
+          {"bytes", move.bytes},
+          {"pinned_until_ms", move.pin_until.value()},
+          {"alternatives", render_alternatives(move.alternatives, document)}};
 }
 
 Json render_verdict(const balance::Verdict& verdict, const ring::Document& document) {
@@ -23,9 +34,53 @@ Json render_verdict(const balance::Verdict& verdict, const ring::Document& docum
                {"node", name_of(document, verdict.node)},
                {"text", verdict.text},
                {"key", verdict.key},
-               {"until_ms", verdict.until.value()}};
+               {"until_ms", verdict.until.value()},
+               {"alternatives", render_alternatives(verdict.alternatives, document)}};
   if (verdict.token) json["token"] = ring::to_hex(*verdict.token);
   return json;
+}
+
+Json render_heavy(const balance::HeavyToken& heavy, const ring::Document& document) {
+  return {{"token", ring::to_hex(heavy.token)},
+          {"key", heavy.key},
+          {"node", name_of(document, heavy.node)},
+          {"load_ns", heavy.load},
+          {"ppm", heavy.ppm}};
+}
+
+// Everything of a plan but the state of the pool.
+Json render_plan_of(const balance::Plan& plan, const ring::Document& document) {
+  Json moves = Json::array();
+  Json merges = Json::array();
+  Json verdicts = Json::array();
+  Json heavy = Json::array();
+  for (const balance::PlannedMove& move : plan.moves) {
+    moves.push_back(render_planned(move, document));
+  }
+  for (const ring::TokenRange& range : plan.merges) merges.push_back(render_range(range));
+  for (const balance::Verdict& verdict : plan.verdicts) {
+    verdicts.push_back(render_verdict(verdict, document));
+  }
+  for (const balance::HeavyToken& each : plan.heavy) {
+    heavy.push_back(render_heavy(each, document));
+  }
+  return {{"peak_ppm", plan.peak_ppm},        {"predicted_ppm", plan.predicted_ppm},
+          {"bound_ppm", plan.bound_ppm},      {"moves", std::move(moves)},
+          {"merges", std::move(merges)},      {"verdicts", std::move(verdicts)},
+          {"heavy", std::move(heavy)},        {"advice", plan.advice},
+          {"advice_nodes", plan.advice_nodes}};
+}
+
+Json render_event(const ring::ExpectedEvent& event, UnixMillis now) {
+  std::uint64_t load = 0;
+  for (const ring::ExpectedLoad& each : event.loads) load += each.load;
+  return {{"name", event.name},
+          {"state", control::to_string(control::state_of(event, now))},
+          {"lead_from_ms", event.lead_from.value()},
+          {"start_ms", event.start.value()},
+          {"end_ms", event.end.value()},
+          {"ranges", event.loads.size()},
+          {"load_ns", load}};
 }
 
 Json render_load(const heat::Load& load) {
@@ -86,25 +141,38 @@ ring::TokenRange strip_range(std::uint32_t strip) {
 Json render_plan(const control::Status& status) {
   const ring::Document& document = status.view->document();
   const balance::Plan plan = status.plan == nullptr ? balance::Plan{} : *status.plan;
-  Json moves = Json::array();
-  Json merges = Json::array();
-  Json verdicts = Json::array();
-  for (const balance::PlannedMove& move : plan.moves) {
-    moves.push_back(render_planned(move, document));
+  Json json = {{"mode", ring::to_string(document.mode)}, {"frozen", document.frozen}};
+  json.update(render_plan_of(plan, document));
+  return json;
+}
+
+Json render_events(const ring::Document& document, UnixMillis now) {
+  Json list = Json::array();
+  for (const ring::ExpectedEvent& event : document.expected) {
+    list.push_back(render_event(event, now));
   }
-  for (const ring::TokenRange& range : plan.merges) merges.push_back(render_range(range));
-  for (const balance::Verdict& verdict : plan.verdicts) {
-    verdicts.push_back(render_verdict(verdict, document));
+  return {{"events", std::move(list)}};
+}
+
+Json render_presplit(const control::Presplit& presplit, const ring::Document& document,
+                     UnixMillis now) {
+  Json events = Json::array();
+  for (const ring::ExpectedEvent& event : presplit.events) {
+    events.push_back(render_event(event, now));
   }
-  return {{"mode", ring::to_string(document.mode)},
-          {"frozen", document.frozen},
-          {"peak_ppm", plan.peak_ppm},
-          {"predicted_ppm", plan.predicted_ppm},
-          {"bound_ppm", plan.bound_ppm},
-          {"moves", std::move(moves)},
-          {"merges", std::move(merges)},
-          {"verdicts", std::move(verdicts)},
-          {"advice", plan.advice}};
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
+  for (const balance::PlannedMove& move : presplit.plan.moves) {
+    keys += move.keys;
+    bytes += move.bytes;
+  }
+  Json json = {{"events", std::move(events)},
+               {"at_ms", presplit.at.value()},
+               {"expected_ns", presplit.expected},
+               {"keys", keys},
+               {"bytes", bytes}};
+  json.update(render_plan_of(presplit.plan, document));
+  return json;
 }
 
 Json render_heat(const control::Status& status) {

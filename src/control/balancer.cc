@@ -21,6 +21,7 @@ constexpr seconds kGainAfter{60};
 // have freed everything yet. Within balance::Constants::memory_settle.
 constexpr std::uint32_t kLooksAfterMove = 2;
 constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
+constexpr std::uint32_t kMovesAtOnce = 1'000;  // of a rehearsal, a node
 // What an empty redis-server uses; the rest is divided among its keys.
 constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
 
@@ -188,21 +189,61 @@ void Balancer::make_plan() {
   std::erase_if(history_, [&](const balance::PastMove& past) {
     return past.ended.value() + kHistoryMs < now.value();
   });
-  balance::Input input{.view = view_,
-                       .picture = *picture_,
-                       .nodes = node_facts(),
-                       .history = history_,
-                       .trigger = trigger_,
-                       .orders = {},
-                       .usual = usual_,
-                       .constants = options_.constants,
-                       .now = now,
-                       .seed = options_.seed + ticks_};
+  forget_ended(now);
+  balance::Input input = planner_input(now);
+  input.expected = expected_of(view_->document());
   plan_ = std::make_shared<const balance::Plan>(balance::plan(input));
   trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
   if (document.mode == ring::Mode::kAuto && !document.frozen) act(*plan_);
+}
+
+balance::Input Balancer::planner_input(UnixMillis now) {
+  return {.view = view_,
+          .picture = *picture_,
+          .nodes = node_facts(),
+          .history = history_,
+          .trigger = trigger_,
+          .orders = {},
+          .usual = usual_,
+          .constants = options_.constants,
+          .now = now,
+          .seed = options_.seed + ticks_};
+}
+
+// Lost to another edit, it is tried again at the next tick.
+void Balancer::forget_ended(UnixMillis now) {
+  const auto ended = [&](const ring::ExpectedEvent& event) { return event.end <= now; };
+  if (forgetting_ || std::ranges::none_of(view_->document().expected, ended)) return;
+  forgetting_ = true;
+  options_.writer.edit(
+      [now](const ring::Document& document) { return ring::forget_ended(document, now); },
+      guarded(alive_, [this](const Result<SharedDocument>&) { forgetting_ = false; }));
+}
+
+Result<Presplit> Balancer::rehearse(const std::vector<Announcement>& events) {
+  if (view_ == nullptr || picture_ == nullptr || picture_->sources.empty())
+    return fail(Code::kUnavailable, "no router has told its heat yet; ask again in a few seconds");
+  const UnixMillis now = options_.loop.wall_now();
+  const RequestCosts costs{.commands = costs_.prices(), .mean_ns = mean_request_ns(*picture_)};
+  Presplit presplit;
+  for (const Announcement& each : events) presplit.events.push_back(event_of(each, costs));
+  const Result<ring::Document> next = ring::expect(view_->document(), presplit.events, now);
+  if (!next) return std::unexpected(next.error());
+  const std::vector<balance::Expected> expected = expected_of(*next);
+  presplit.at = busiest(expected, now);
+  for (const balance::Expected& each : expected) {
+    const bool then = each.lead_from <= presplit.at && presplit.at < each.end;
+    presplit.expected += then ? each.load : 0;
+  }
+  balance::Input input = planner_input(presplit.at);
+  input.expected = expected;
+  // All of it in one plan: live, one move a node is begun after the other.
+  input.constants.moves_out_max = kMovesAtOnce;
+  input.constants.moves_in_max = kMovesAtOnce;
+  presplit.plan = balance::plan(input);
+  return presplit;
 }
 
 std::vector<balance::NodeFacts> Balancer::node_facts() {
@@ -282,7 +323,8 @@ void Balancer::begin(const balance::PlannedMove& planned) {
                     .reason = planned.reason,
                     .predicted = std::to_string(planned.load / 1'000) + " us/s, about " +
                                  std::to_string(planned.keys) + " keys",
-                    .real = ""});
+                    .real = "",
+                    .passed_over = named(planned.alternatives)});
   options_.board.want(
       {.ranges = planned.ranges,
        .source = planned.source,
@@ -353,6 +395,16 @@ void Balancer::measure_gain(std::size_t past, Underway underway) {
                       }));
 }
 
+std::vector<PassedOver> Balancer::named(
+    const std::vector<balance::Alternative>& alternatives) const {
+  std::vector<PassedOver> names;
+  for (const balance::Alternative& each : alternatives) {
+    const ring::Node* const node = ring::find_node(view_->document(), each.node);
+    if (node != nullptr) names.push_back({.node = node->name, .why = each.why});
+  }
+  return names;
+}
+
 // Why nothing happens is told when it begins to be so, not at each tick.
 void Balancer::publish(const balance::Plan& plan) {
   std::map<std::string, std::string> standing;
@@ -371,7 +423,8 @@ void Balancer::publish(const balance::Plan& plan) {
                       .subject = std::move(subject),
                       .reason = std::string(to_string(verdict.why)) + ": " + verdict.text,
                       .predicted = "",
-                      .real = ""});
+                      .real = "",
+                      .passed_over = named(verdict.alternatives)});
   }
   if (!plan.advice.empty()) {
     standing["advice"] = plan.advice;

@@ -31,6 +31,7 @@
 #include "control/move_board.h"
 #include "control/node_links.h"
 #include "control/operator.h"
+#include "control/presplit.h"
 #include "heat/ledger.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
@@ -62,6 +63,10 @@ class Balancer {
   // nothing to approve.
   Result<std::uint64_t> approve();
 
+  // What would be done were these announced; nothing is changed. Errors: those of ring::expect;
+  // kUnavailable before heat is known.
+  Result<Presplit> rehearse(const std::vector<Announcement>& events);
+
   // Fills in what is known of writes past the routers.
   void attribute(NodeFacts& facts) const;
 
@@ -92,6 +97,8 @@ class Balancer {
   void price_commands();
   void tick();
   void make_plan();
+  void forget_ended(UnixMillis now);
+  balance::Input planner_input(UnixMillis now);
   std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
   bool may_begin(const balance::PlannedMove& planned);
@@ -99,6 +106,7 @@ class Balancer {
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
   void measure_gain(std::size_t past, Underway underway);
+  std::vector<PassedOver> named(const std::vector<balance::Alternative>& alternatives) const;
 
   Options options_;
   ring::RingSnapshot view_;
@@ -116,6 +124,7 @@ class Balancer {
   std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   UnixMillis waits_until_{};                      // that moves wait for this window was told
+  bool forgetting_ = false;                       // what has ended is being taken out
   std::uint64_t ticks_ = 0;
   std::uint32_t looks_left_ = 0;  // at the servers' memory, before the next interval
   std::shared_ptr<void> alive_ = std::make_shared<int>();

@@ -32,7 +32,9 @@ class Controller::Impl {
              Operator::Done<void> done);
   void move(ring::MoveRequest request, Operator::Done<MoveId> done);
   void undo(MoveId move, Operator::Done<MoveId> done);
-  void cut(Token at, std::string reason, Operator::Done<void> done);
+  void cut(CutOrder wanted, Operator::Done<void> done);
+  void presplit(PresplitOrder wanted, Operator::Done<Presplit> done);
+  void forget(const std::string& event, Operator::Done<void> done);
   void add_node(ring::Node node, Operator::Done<NodeId> done);
   void flatten(Operator::Done<std::uint64_t> done);
   void approve(Operator::Done<std::uint64_t> done);

@@ -71,19 +71,19 @@ void Controller::Impl::undo(MoveId id, Operator::Done<MoveId> done) {
 }
 
 // The boundary lies behind the token: the range up to it becomes a cut of its present owner.
-void Controller::Impl::cut(Token at, std::string reason, Operator::Done<void> done) {
+void Controller::Impl::cut(CutOrder wanted, Operator::Done<void> done) {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr) return answer<void>(options.loop, done, std::unexpected(not_leading()));
-  const ring::Entry& entry = view->entry(view->find(at));
-  if (at == entry.range.last) {
+  const ring::Entry& entry = view->entry(view->find(wanted.at));
+  if (wanted.at == entry.range.last) {
     return answer<void>(options.loop, done,
                         fail(Code::kConflict, "there is a boundary at that token already"));
   }
-  const ring::Cut cut{.range = {entry.range.first, at},
+  const ring::Cut cut{.range = {entry.range.first, wanted.at},
                       .node = entry.node,
-                      .reason = std::move(reason),
+                      .reason = std::move(wanted.reason),
                       .created = options.loop.wall_now(),
-                      .pinned_until = UnixMillis{0}};
+                      .pinned_until = wanted.pinned_until};
   order([cut](const ring::Document& document) { return ring::lay_cut(document, cut); }, "cut",
         ring::to_string(cut.range), std::move(done));
 }
@@ -99,6 +99,35 @@ void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
           if (found == nullptr) return done(fail(Code::kConflict, "the node is gone again"));
           done(found->id);
         });
+}
+
+void Controller::Impl::presplit(PresplitOrder wanted, Operator::Done<Presplit> done) {
+  if (balancer == nullptr)
+    return answer<Presplit>(options.loop, done, std::unexpected(not_leading()));
+  Result<Presplit> rehearsed = balancer->rehearse(wanted.events);
+  if (rehearsed && !wanted.force) {
+    if (const Result<void> room = check_room(*rehearsed); !room)
+      rehearsed = std::unexpected(room.error());
+  }
+  if (!rehearsed || wanted.dry_run)
+    return answer<Presplit>(options.loop, done, std::move(rehearsed));
+  std::string names;
+  for (const ring::ExpectedEvent& event : rehearsed->events)
+    names += (names.empty() ? "expect " : ", ") + event.name;
+  const UnixMillis now = options.loop.wall_now();
+  const auto edit = [events = rehearsed->events, now](const ring::Document& document) {
+    return ring::expect(document, events, now);
+  };
+  order(edit, "presplit", names,
+        [rehearsed = std::move(rehearsed), done = std::move(done)](const Result<void>& announced) {
+          done(announced ? rehearsed : Result<Presplit>(std::unexpected(announced.error())));
+        });
+}
+
+void Controller::Impl::forget(const std::string& event, Operator::Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order([event, now](const ring::Document& document) { return ring::forget(document, event, now); },
+        "presplit", "forget " + event, std::move(done));
 }
 
 // What differs from the ring without cuts, as moves back to where the base has it.
@@ -175,8 +204,16 @@ void Controller::abort(MoveId move, Done<void> done) {
 
 void Controller::undo(MoveId move, Done<MoveId> done) { impl_->undo(move, std::move(done)); }
 
-void Controller::cut(Token at, std::string reason, Done<void> done) {
-  impl_->cut(at, std::move(reason), std::move(done));
+void Controller::cut(CutOrder order, Done<void> done) {
+  impl_->cut(std::move(order), std::move(done));
+}
+
+void Controller::presplit(PresplitOrder order, Done<Presplit> done) {
+  impl_->presplit(std::move(order), std::move(done));
+}
+
+void Controller::forget(std::string event, Done<void> done) {
+  impl_->forget(event, std::move(done));
 }
 
 void Controller::merge(ring::TokenRange range, Done<void> done) {

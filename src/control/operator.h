@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "control/presplit.h"
 #include "heat/picture.h"
 #include "ring/document.h"
 #include "ring/edits.h"
@@ -49,14 +50,23 @@ struct MoveRecord {
   UnixMillis ended;
 };
 
+// A node that a decision passed over.
+struct PassedOver {
+  std::string node;  // its name
+  std::string why;   // for people: "it lacks memory"
+
+  friend bool operator==(const PassedOver&, const PassedOver&) = default;
+};
+
 // A decision of the balancer or of a person, for `explain`.
 struct Decision {
   UnixMillis at;
-  std::string kind;       // "move", "merge", "nothing", "order", "unsplittable", "advice"
+  std::string kind;       // "move", "merge", "nothing", "order", "unsplittable", "advice", ...
   std::string subject;    // range, node or key
   std::string reason;     // why, with the numbers
   std::string predicted;  // gain expected; empty where none
   std::string real;       // gain seen; empty until known
+  std::vector<PassedOver> passed_over = {};  // destinations that it could not take
 };
 
 // A server as the driver's side last saw it.
@@ -104,6 +114,13 @@ struct Status {
   std::shared_ptr<const balance::Plan> plan;  // likewise
 };
 
+// A boundary that somebody wants, behind the token.
+struct CutOrder {
+  Token at = {};
+  std::string reason = {};
+  UnixMillis pinned_until = {};  // not merged before; 0 = not pinned
+};
+
 class Operator {
  public:
   template <class T>
@@ -118,7 +135,7 @@ class Operator {
   // A move back of an ended, committed move.
   virtual void undo(MoveId move, Done<MoveId> done) = 0;
   // A boundary at the token: the range that ends there becomes a cut of its present owner.
-  virtual void cut(Token at, std::string reason, Done<void> done) = 0;
+  virtual void cut(CutOrder order, Done<void> done) = 0;
   virtual void merge(ring::TokenRange range, Done<void> done) = 0;
   virtual void freeze(bool frozen, Done<void> done) = 0;
   virtual void set_mode(ring::Mode mode, Done<void> done) = 0;
@@ -127,6 +144,11 @@ class Operator {
   virtual void add_node(ring::Node node, Done<NodeId> done) = 0;
   virtual void drain_node(NodeId node, Done<void> done) = 0;
   virtual void remove_node(NodeId node, Done<void> done) = 0;
+  // Announces load that will come, and answers what is done for it. Errors also: kConflict when the
+  // pool is too small for it (unless forced).
+  virtual void presplit(PresplitOrder order, Done<Presplit> done) = 0;
+  // Takes an event back.
+  virtual void forget(std::string event, Done<void> done) = 0;
   // Takes every cut back, live, by moves. Answers how many ranges must move.
   virtual void flatten(Done<std::uint64_t> done) = 0;
   // What `adopt` would mark: the servers with what is on them. Writes nothing.
