@@ -8,6 +8,7 @@
 #include "balance/planner.h"
 #include "base/guarded.h"
 #include "control/describe.h"
+#include "control/move_outlook.h"
 #include "ring/edits.h"
 
 namespace cleave::control {
@@ -192,7 +193,9 @@ void Balancer::make_plan() {
   forget_ended(now);
   balance::Input input = planner_input(now);
   input.expected = expected_of(view_->document());
-  plan_ = std::make_shared<const balance::Plan>(balance::plan(input));
+  balance::Plan plan = balance::plan(input);
+  add_outlook(plan, now);
+  plan_ = std::make_shared<const balance::Plan>(std::move(plan));
   trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
@@ -210,6 +213,26 @@ balance::Input Balancer::planner_input(UnixMillis now) {
           .constants = options_.constants,
           .now = now,
           .seed = options_.seed + ticks_};
+}
+
+// The planner does not see how far moves are; a node that waits for one waits until it is done.
+void Balancer::add_outlook(balance::Plan& plan, UnixMillis now) const {
+  for (const MoveStatus& running : options_.board.status()) {
+    const ring::Move& move = running.move;
+    const auto known = std::ranges::find_if(
+        underway_, [&](const Underway& other) { return same_move(other.planned, move); });
+    if (known == underway_.end()) continue;
+    const std::optional<UnixMillis> done = done_at({.started = move.started,
+                                                    .keys_planned = known->planned.keys,
+                                                    .keys_copied = running.keys_copied},
+                                                   now);
+    if (!done) continue;
+    for (balance::Verdict& verdict : plan.verdicts) {
+      const bool waits = verdict.why == balance::Why::kInFlight &&
+                         (verdict.node == move.source || verdict.node == move.destination);
+      if (waits) verdict.until = std::max(verdict.until, *done);
+    }
+  }
 }
 
 // Lost to another edit, it is tried again at the next tick.

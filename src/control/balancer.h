@@ -98,6 +98,7 @@ class Balancer {
   void tick();
   void make_plan();
   void forget_ended(UnixMillis now);
+  void add_outlook(balance::Plan& plan, UnixMillis now) const;
   balance::Input planner_input(UnixMillis now);
   std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
