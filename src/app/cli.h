@@ -65,6 +65,7 @@ void add_plan(Cli& cli);
 void add_explain(Cli& cli);
 void add_approve(Cli& cli);
 void add_cut(Cli& cli);
+void add_presplit(Cli& cli);
 void add_move(Cli& cli);
 void add_merge(Cli& cli);
 void add_abort(Cli& cli);

@@ -4,6 +4,7 @@
 
 #include "app/cli.h"
 #include "app/place.h"
+#include "app/times.h"
 
 namespace cleave::app {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 struct CutOptions {
   std::string at;
   std::string reason;
+  std::string pin;
 };
 
 int cut(const Cli& cli, const CutOptions& options) {
@@ -19,6 +21,11 @@ int cut(const Cli& cli, const CutOptions& options) {
     body["at"] = ring::to_hex(*token);
   } else {
     body["key"] = options.at;
+  }
+  if (!options.pin.empty()) {
+    const Result<milliseconds> pin = parse_duration(options.pin);
+    if (!pin) return cli.fail(kExitUsage, {Code::kInvalid, "--pin: " + pin.error().message});
+    body["pinned_until_ms"] = SystemClock().wall_now().value() + pin->count();
   }
   if (!options.reason.empty()) body["reason"] = options.reason;
   return cli.show(cli.client().post("/cuts", body), [&](const Json&) {
@@ -37,6 +44,7 @@ void add_cut(Cli& cli) {
        .example = "cleave cut --at user:1000"},
       [&cli, options] { return cut(cli, *options); });
   command.add_option("--at", options->at, "a key, or a token as 0x...")->required();
+  command.add_option("--pin", options->pin, "keep it at least so long (2h, 1d): it is not merged");
   command.add_option("--reason", options->reason, "why, for the record");
 }
 

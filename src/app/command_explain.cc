@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/cli.h"
+#include "app/plan_text.h"
 
 namespace cleave::app {
 namespace {
@@ -23,6 +24,8 @@ void print_decisions(const Json& json) {
     const std::string real = decision.value("real", "");
     if (!predicted.empty()) std::cout << "          expected: " << predicted << "\n";
     if (!real.empty()) std::cout << "          came: " << real << "\n";
+    const std::string others = passed_over(decision.value("alternatives", Json::array()));
+    if (!others.empty()) std::cout << "          " << others << "\n";
   }
 }
 

@@ -1,7 +1,10 @@
 #include <iostream>
+#include <memory>
+#include <utility>
 
 #include "app/cli.h"
 #include "app/table.h"
+#include "app/times.h"
 
 namespace cleave::app {
 namespace {
@@ -63,10 +66,26 @@ void print_routers(const Json& status) {
   std::cout << "\n" << table.text();
 }
 
+void print_cuts(const Json& cuts) {
+  Table table({"cut", "node", "made", "pinned until", "why"});
+  for (const Json& cut : cuts) {
+    const UnixMillis pinned{cut.value("pinned_until_ms", std::int64_t{0})};
+    table.add({cut.value("first", "") + "-" + cut.value("last", ""), cut.value("node", ""),
+               to_text(UnixMillis{cut.value("created_ms", std::int64_t{0})}),
+               pinned == UnixMillis{} ? "" : to_text(pinned), cut.value("reason", "")});
+  }
+  std::cout << "\n" << table.text();
+}
+
 // The leader knows most; while nobody can be asked for it, the router itself knows something.
-AdminClient::Answer ask_status(const AdminClient& client) {
+AdminClient::Answer ask_status(const AdminClient& client, bool ranges) {
   AdminClient::Answer answer = client.get("/status?leader");
-  return answer ? answer : client.get("/status");
+  if (!answer) answer = client.get("/status");
+  if (!answer || !ranges) return answer;
+  AdminClient::Answer ring = client.get("/ring");
+  if (!ring) return ring;
+  (*answer)["ring"] = std::move(*ring);
+  return answer;
 }
 
 void print_status(const Json& status) {
@@ -81,16 +100,20 @@ void print_status(const Json& status) {
   print_foreign_writes(status["nodes"]);
   print_routers(status);
   print_moves(status["moves"]);
+  if (status.contains("ring")) print_cuts(status["ring"]["cuts"]);
 }
 
 }  // namespace
 
 void add_status(Cli& cli) {
-  cli.add_remote(cli.root(),
-                 {.name = "status",
-                  .description = "who owns how much, who is how hot, and what moves",
-                  .example = "cleave status"},
-                 [&cli] { return cli.show(ask_status(cli.client()), print_status); });
+  const auto ranges = std::make_shared<bool>(false);
+  CLI::App& command = cli.add_remote(
+      cli.root(),
+      {.name = "status",
+       .description = "who owns how much, who is how hot, and what moves",
+       .example = "cleave status"},
+      [&cli, ranges] { return cli.show(ask_status(cli.client(), *ranges), print_status); });
+  command.add_flag("--ranges", *ranges, "also each cut: whose it is, why, and until when pinned");
 }
 
 }  // namespace cleave::app

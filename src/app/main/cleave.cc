@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   cleave::app::add_explain(cli);
   cleave::app::add_approve(cli);
   cleave::app::add_cut(cli);
+  cleave::app::add_presplit(cli);
   cleave::app::add_move(cli);
   cleave::app::add_merge(cli);
   cleave::app::add_abort(cli);
