@@ -196,6 +196,7 @@ void Balancer::make_plan() {
   balance::Plan plan = balance::plan(input);
   add_outlook(plan, now);
   plan_ = std::make_shared<const balance::Plan>(std::move(plan));
+  planned_ = view_->epoch();
   trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
@@ -327,6 +328,9 @@ bool Balancer::may_begin(const balance::PlannedMove& planned) {
 Result<std::uint64_t> Balancer::approve() {
   if (plan_ == nullptr || (plan_->moves.empty() && plan_->merges.empty()))
     return fail(Code::kConflict, "there is nothing to approve; see 'cleave plan'");
+  // Its moves could not begin any more, and would count as failed.
+  if (planned_ != view_->epoch())
+    return fail(Code::kConflict, "the ring has changed since the plan was made; ask again shortly");
   for (const balance::PlannedMove& planned : plan_->moves) begin(planned);
   for (const ring::TokenRange& range : plan_->merges) merge(range);
   return plan_->moves.size();

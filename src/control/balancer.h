@@ -60,7 +60,7 @@ class Balancer {
   void move_ended(const MoveRecord& record);
   void set_usual(std::vector<balance::UsualLevel> usual) { usual_ = std::move(usual); }
   // Begins what the last plan proposed; answers how many moves. Errors: kConflict when there is
-  // nothing to approve.
+  // nothing to approve, or when the ring has changed since.
   Result<std::uint64_t> approve();
 
   // What would be done were these announced; nothing is changed. Errors: those of ring::expect;
@@ -121,6 +121,7 @@ class Balancer {
   balance::Trigger trigger_;
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;
+  Epoch planned_;  // of the view that the plan was made for
   std::vector<Underway> underway_;
   std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
