@@ -65,6 +65,9 @@ class Monitor final : public net::StreamEvents {
   }
 
   void line() {
+    // A pool has one password, but a server of it may want none: then AUTH is refused, and nothing
+    // else is.
+    if (line_.starts_with('-') && line_.contains("without any password configured")) return;
     if (line_.starts_with('-'))
       return failed_({Code::kUnavailable, named("it refused: " + line_.substr(1))});
     if (line_.size() >= kLineBytesMax) return parser_.long_line();
