@@ -269,6 +269,7 @@ class Load:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self.process.stdout.close()
 
 
 def percentile(values, share):

@@ -13,16 +13,18 @@ import harness
 
 
 class Servers:
-    """Plain redis-servers and a configuration over them."""
+    """Plain redis-servers and a configuration over them. `passwords`: of the first ones."""
 
-    def __init__(self, count):
+    def __init__(self, count, passwords=()):
         self.base = tempfile.mkdtemp(prefix="cleave-serve-")
         self.ports = [harness.free_port() for _ in range(count)]
         self.processes = []
+        secrets = dict(zip(self.ports, passwords))
         for port in self.ports:
             self.processes.append(subprocess.Popen(
                 ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
-                 "--appendonly", "no", "--dir", self.base],
+                 "--appendonly", "no", "--dir", self.base,
+                 *(["--requirepass", secrets[port]] if port in secrets else [])],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL))
         for port in self.ports:
             harness.wait_for("redis", lambda p=port: self.answers(p))
@@ -32,6 +34,8 @@ class Servers:
         try:
             with harness.Redis(port) as client:
                 return client.call("PING") == b"PONG"
+        except harness.Redis.ReplyError as refused:
+            return str(refused).startswith("NOAUTH")
         except (OSError, ConnectionError):
             return False
 
@@ -46,7 +50,8 @@ class Servers:
 class Serve(harness.Up):
     """`cleave serve` with the same face as `cleave up`."""
 
-    def __init__(self, servers, addresses=None, limits="", name="cleave"):
+    def __init__(self, servers, addresses=None, limits="", name="cleave",
+                 balance="{mode: observe}"):
         super().__init__(nodes=len(servers.ports), directory=servers.base)
         self.directory = servers.base
         self.config = os.path.join(servers.base, f"{name}.yaml")
@@ -59,7 +64,7 @@ class Serve(harness.Up):
                       f"admin: {{address: 127.0.0.1:{self.admin_port}}}\n"
                       "pools:\n  - name: main\n    ring: {scheme: vnode}\n    nodes:\n" + nodes +
                       f"coordination: {{kind: sqlite, path: {servers.base}/{name}.db}}\n"
-                      "balance: {mode: observe}\n" + limits)
+                      f"balance: {balance}\n" + limits)
 
     def start(self, ready=True):
         with open(self.log, "ab") as log:

@@ -166,7 +166,8 @@ class AdminInterface(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     COMMANDS = [["up"], ["serve"], ["status"], ["locate"], ["plan"], ["explain"], ["approve"],
-                ["cut"], ["presplit"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"], ["resume"], ["mode"],
+                ["cut"], ["presplit"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"],
+                ["resume"], ["mode"],
                 ["node", "add"], ["node", "drain"], ["node", "remove"], ["adopt"], ["flatten"],
                 ["bench"], ["demo", "hot"], ["demo", "auto-split"], ["demo", "churn"]]
 
