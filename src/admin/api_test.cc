@@ -104,7 +104,8 @@ TEST_F(ApiTest, WhatIsTheLeadersIsAnsweredWithItsAddress) {
        {Case{"POST", "/moves"}, Case{"POST", "/moves/7/undo"}, Case{"POST", "/plan/approve"},
         Case{"POST", "/flatten"}, Case{"POST", "/adopt"}, Case{"GET", "/adopt"},
         Case{"GET", "/moves"}, Case{"GET", "/plan"}, Case{"GET", "/heat"},
-        Case{"GET", "/decisions"}, Case{"GET", "/status?leader"}}) {
+        Case{"GET", "/decisions"}, Case{"GET", "/status?leader"}, Case{"POST", "/presplit"},
+        Case{"GET", "/heat?from=1&leader"}}) {
     const net::HttpResponse response = ask(one.method, one.target);
     EXPECT_EQ(response.status, 307) << one.method << one.target;
     EXPECT_EQ(net::find_header(response.headers, "location"), "http://10.0.0.2:7380" + one.target);
@@ -116,6 +117,7 @@ TEST_F(ApiTest, EveryRouterAbortsFreezesAndTellsOfItself) {
   let_another_lead(operator_.state);
   EXPECT_EQ(order(200, "POST", "/moves/7/abort"), "abort 7");
   EXPECT_EQ(order(200, "POST", "/freeze"), "freeze");
+  EXPECT_EQ(ask("GET", "/presplit").status, 200);
   EXPECT_EQ(get("/status")["leader"], false);
   EXPECT_EQ(ask("GET", "/ready").status, 200);
 }

@@ -65,7 +65,7 @@ class Operated(unittest.TestCase):
 
 
 class HotKeys:
-    """Asks for some keys of one node, each as often, until it is stopped: a range that can be cut."""
+    """Asks for some keys of one node, each as often, until it is stopped: load that can be cut."""
 
     def __init__(self, serve, node, count=60):
         self.keys = []

@@ -45,11 +45,12 @@ class Presplit(harness.UpTest):
         lines = program.stdout.splitlines()
         return program.returncode, json.loads(lines[-1]) if lines else {"said": program.stderr}
 
-    def event_file(self, start, length, load="load_ns: %d" % KEY_LOAD_NS, keys=None):
+    def event_file(self, start, length, load="load_ns: %d" % KEY_LOAD_NS, keys=None,
+                   lead="1d"):
         path = os.path.join(self.up.base, "event.yaml")
         with open(path, "w", encoding="utf-8") as out:
             out.write(f"events:\n  - name: sale\n    start: {start}\n    for: {length}\n"
-                      "    lead: 1d\n    expect:\n"
+                      f"    lead: {lead}\n    expect:\n"
                       f"      - keys: {json.dumps(keys or self.keys)}\n        {load}\n")
         return path
 
@@ -96,6 +97,16 @@ class Presplit(harness.UpTest):
                          lambda: not self.up.get("/presplit")["events"], 25.0, 0.2)
         self.assertEqual(self.pinned(), [])
         self.assertNotIn("expected", self.up.document())
+
+    def test_outlives_the_router_that_was_told(self):
+        code, told = self.cleave("presplit", self.event_file("+40s", "10s", lead="30s"), "--apply")
+        self.assertEqual(code, 0, told)
+        self.assertEqual(told["events"][0]["state"], "waiting")
+        self.up.kill()
+        self.up.start()
+        self.assertEqual(len({self.owner(key) for key in self.keys}), 1, "it is not time yet")
+        harness.wait_for("the keys to be spread",
+                         lambda: len({self.owner(key) for key in self.keys}) == 3, 39.0, 0.2)
 
     def test_a_rehearsal_changes_nothing(self):
         before = self.up.document()
