@@ -208,10 +208,10 @@ Json render_decision(const control::Decision& decision) {
   for (const control::PassedOver& each : decision.passed_over) {
     passed_over.push_back({{"node", each.node}, {"why", each.why}});
   }
-  return {{"at_ms", decision.at.value()},          {"kind", decision.kind},
-          {"subject", decision.subject},           {"reason", decision.reason},
-          {"predicted", decision.predicted},       {"real", decision.real},
-          {"alternatives", std::move(passed_over)}};
+  return {{"at_ms", decision.at.value()},       {"kind", decision.kind},
+          {"subject", decision.subject},        {"reason", decision.reason},
+          {"predicted", decision.predicted},    {"real", decision.real},
+          {"until_ms", decision.until.value()}, {"alternatives", std::move(passed_over)}};
 }
 
 Json render_decisions(const control::Status& status) {

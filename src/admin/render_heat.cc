@@ -167,6 +167,8 @@ Json render_presplit(const control::Presplit& presplit, const ring::Document& do
     bytes += move.bytes;
   }
   Json json = {{"events", std::move(events)},
+               {"mode", ring::to_string(document.mode)},
+               {"frozen", document.frozen},
                {"at_ms", presplit.at.value()},
                {"expected_ns", presplit.expected},
                {"keys", keys},

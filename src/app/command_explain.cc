@@ -3,6 +3,7 @@
 
 #include "app/cli.h"
 #include "app/plan_text.h"
+#include "app/times.h"
 
 namespace cleave::app {
 namespace {
@@ -24,6 +25,8 @@ void print_decisions(const Json& json) {
     const std::string real = decision.value("real", "");
     if (!predicted.empty()) std::cout << "          expected: " << predicted << "\n";
     if (!real.empty()) std::cout << "          came: " << real << "\n";
+    const UnixMillis until{decision.value("until_ms", std::int64_t{0})};
+    if (until != UnixMillis{}) std::cout << "          until " << to_text(until) << "\n";
     const std::string others = passed_over(decision.value("alternatives", Json::array()));
     if (!others.empty()) std::cout << "          " << others << "\n";
   }

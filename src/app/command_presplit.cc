@@ -58,6 +58,13 @@ void print_presplit(const Json& answer) {
             << ratio(answer, "predicted_ppm") << " of the mean (no placement is below "
             << ratio(answer, "bound_ppm") << ")\n";
   print_plan(answer);
+  const std::string mode = answer.value("mode", "");
+  if (answer.value("frozen", false)) {
+    std::cout << "the pool is frozen: nothing moves until `cleave resume`\n";
+  } else if (mode != "auto") {
+    std::cout << "mode " << mode << ": "
+              << (mode == "approve" ? "it waits for you" : "nothing moves") << "\n";
+  }
   for (const Json& heavy : answer["heavy"]) {
     if (heavy.value("ppm", 0) < 1'000'000) continue;
     const std::string key = heavy.value("key", "");

@@ -321,7 +321,8 @@ bool Balancer::may_begin(const balance::PlannedMove& planned) {
                               " minutes for the next window for moves (UTC:" + windows +
                               "); it would be: " + planned.reason,
                     .predicted = "",
-                    .real = ""});
+                    .real = "",
+                    .until = opens});
   return false;
 }
 
@@ -451,7 +452,8 @@ void Balancer::publish(const balance::Plan& plan) {
                       .reason = std::string(to_string(verdict.why)) + ": " + verdict.text,
                       .predicted = "",
                       .real = "",
-                      .passed_over = named(verdict.alternatives)});
+                      .passed_over = named(verdict.alternatives),
+                      .until = verdict.until});
   }
   if (!plan.advice.empty()) {
     standing["advice"] = plan.advice;

@@ -67,6 +67,7 @@ struct Decision {
   std::string predicted;  // gain expected; empty where none
   std::string real;       // gain seen; empty until known
   std::vector<PassedOver> passed_over = {};  // destinations that it could not take
+  UnixMillis until = {};                     // when it may be otherwise; 0 = not known
 };
 
 // A server as the driver's side last saw it.

@@ -19,6 +19,9 @@ def closed_window():
     return f"{hour:02}:00-{(hour + 1) % 24:02}:00"
 
 
+HOUR_MS = 3_600_000
+
+
 class Listener:
     """A small HTTP server that remembers what was posted to it."""
 
@@ -98,9 +101,11 @@ class Windows(Operated):
                            "constants: {hot_capacity_ppm: 5000}}")
         hot = HotKeys(serve, "n0")
         self.addCleanup(hot.stop)
-        harness.wait_for("a plan that waits for its window", lambda: [
+        waits = harness.wait_for("a plan that waits for its window", lambda: [
             d for d in serve.get("/decisions")["decisions"]
             if d["kind"] == "nothing" and d["reason"].startswith("window: waits ")], 40.0, 0.5)
+        self.assertAlmostEqual(waits[0]["until_ms"] - waits[0]["at_ms"], 5.5 * HOUR_MS,
+                               delta=0.6 * HOUR_MS)
         time.sleep(6)
         moves = serve.get("/moves")
         self.assertEqual(moves["moves"] + moves["ended"], [])
