@@ -113,6 +113,20 @@ TEST_F(ApiTest, WhatIsTheLeadersIsAnsweredWithItsAddress) {
   EXPECT_TRUE(operator_.orders.empty());
 }
 
+TEST_F(ApiTest, ADecisionNamesWhoWasPassedOverAndUntilWhen) {
+  operator_.state.decisions = {{.at = UnixMillis{5},
+                                .kind = "nothing",
+                                .subject = "node a",
+                                .reason = "no-target: full",
+                                .predicted = "",
+                                .real = "",
+                                .passed_over = {{.node = "b", .why = "it lacks memory"}},
+                                .until = UnixMillis{9}}};
+  const json decision = get("/decisions")["decisions"][0];
+  EXPECT_EQ(decision["until_ms"], 9);
+  EXPECT_EQ(decision["alternatives"][0], (json{{"node", "b"}, {"why", "it lacks memory"}}));
+}
+
 TEST_F(ApiTest, EveryRouterAbortsFreezesAndTellsOfItself) {
   let_another_lead(operator_.state);
   EXPECT_EQ(order(200, "POST", "/moves/7/abort"), "abort 7");
