@@ -68,7 +68,8 @@ struct Constants {
   std::uint64_t plan_keys_min = 64;       // so that small pools can be helped at all
   std::uint32_t slow_divisor = 10;        // of both, for the slow trigger
   std::uint64_t scan_ns_per_key = 1'000;  // of the source's main thread, for all of its keys
-  std::uint32_t worth_seconds = 600;      // a move must pay for its scan within this
+  std::uint32_t worth_seconds = 1'800;    // a move must pay for its scan within this: load that is
+                                          // hot for ten seconds is often so for an hour
   std::uint32_t cuts_per_node = 64;       // on average
   std::uint32_t cuts_max = 10'000;        // a pool
   std::uint32_t moves_out_max = 1;        // at once, a node

@@ -48,6 +48,7 @@ class HeatPlanner {
     bool lacked_cuts = false;
     bool dwells = false;  // some of it must stay where it is for now
     bool no_memory = false;
+    bool dear = false;  // a piece would help, but less than the scan for it costs
     Candidates targets = {};
   };
 
@@ -65,7 +66,8 @@ class HeatPlanner {
                                            const Pieces& pieces, Tries& tries, std::string& no);
   Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
                      std::uint64_t load_max) const;
-  bool worth_it(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
+  bool worth_it(const BoardNode& source, const BoardNode& target, const Pieces& pieces,
+                Tries& tries) const;
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   bool out_of_reach(const Candidates& targets) const;
   void explain(const BoardNode& source, const Tries& tries);
@@ -88,6 +90,10 @@ class HeatPlanner {
     const std::uint64_t of_fair = ppm_of(node.fair, constants_.gain_min_ppm);
     const std::uint64_t of_excess = ppm_of(excess(node), constants_.gain_excess_ppm);
     return std::max<std::uint64_t>(1, std::min(of_fair, of_excess));
+  }
+  // What a move takes of the source's time, however little it moves.
+  Wide scan_ns(const BoardNode& source) const {
+    return Wide{source.keys} * constants_.scan_ns_per_key;
   }
   bool urgent(const BoardNode& node) const {
     return Wide{node.load} * kMillion >= Wide{node.capacity} * constants_.urgent_capacity_ppm;
@@ -238,7 +244,7 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
     pieces.keys -= pieces.windows.back().keys;
     pieces.windows.pop_back();
   }
-  if (!worth_it(source, target, pieces)) {
+  if (!worth_it(source, target, pieces, tries)) {
     // It lifts the target above the mean, but lowers the peak; the target's lighter load then finds
     // room elsewhere.
     pieces = heavy_token(from, source, in_order(source, target));
@@ -251,7 +257,7 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
 std::optional<PlannedMove> HeatPlanner::move_if_worth(const BoardNode& source,
                                                       const BoardNode& target, const Pieces& pieces,
                                                       Tries& tries, std::string& no) {
-  if (!worth_it(source, target, pieces)) return std::nullopt;
+  if (!worth_it(source, target, pieces, tries)) return std::nullopt;
   PlannedMove move = move_of(source, target, pieces);
   const std::uint64_t needed = ppm_of(move.bytes, constants_.memory_ppm);
   if (target.memory_max > 0 && target.memory + needed > target.memory_max) {
@@ -309,17 +315,18 @@ Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNod
 }
 
 // Large enough against what is too much, and against the time that the scan takes from the source.
-bool HeatPlanner::worth_it(const BoardNode& source, const BoardNode& target,
-                           const Pieces& pieces) const {
+bool HeatPlanner::worth_it(const BoardNode& source, const BoardNode& target, const Pieces& pieces,
+                           Tries& tries) const {
   if (pieces.windows.empty()) return false;
-  const Wide scan = Wide{source.keys} * constants_.scan_ns_per_key;
   std::vector<ring::TokenRange> ranges;
   for (const Window& each : pieces.windows) ranges.push_back(each.range);
   // Tokens that have left the target before flap: going back must gain more each time.
   const std::uint32_t flaps =
       std::min(calm_.flaps(target.id, ring::normalised(std::move(ranges))), constants_.flaps_max);
-  return Wide{pieces.load} >= Wide{gain_min(source)} << flaps &&
-         Wide{pieces.load} * constants_.worth_seconds >= scan;
+  if (Wide{pieces.load} < Wide{gain_min(source)} << flaps) return false;
+  if (Wide{pieces.load} * constants_.worth_seconds >= scan_ns(source)) return true;
+  tries.dear = true;
+  return false;
 }
 
 PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
@@ -416,6 +423,11 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
                    ring::to_string({heavy->token, heavy->token}) +
                    (heavy->key.empty() ? "" : ", key " + quoted(heavy->key)) +
                    "), which no cut can divide: cache it, or spread it over several keys";
+  } else if (tries.dear && keys_left(source) > 0) {
+    const auto scan_ms = static_cast<std::uint64_t>(scan_ns(source) / 1'000'000);
+    verdict.text = who + ", but what may be moved at once is not worth the " +
+                   std::to_string(scan_ms) + " ms of its time that a look at its " +
+                   std::to_string(source.keys) + " keys takes";
   } else if (tries.lacked_keys || keys_left(source) == 0) {
     verdict.why = Why::kBudget;
     verdict.until = budget_until(source);

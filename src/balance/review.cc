@@ -98,7 +98,8 @@ void advise(const Board& board, Plan& plan) {
                 std::to_string(plan.advice_nodes) + " node(s)";
 }
 
-void explain_waiting(const Board& board, const std::vector<Level>& levels, Plan& plan) {
+void explain_waiting(const Board& board, const std::vector<Level>& levels, std::uint32_t stop_ppm,
+                     Plan& plan) {
   const Constants& constants = board.constants();
   for (const Level& level : levels) {
     const NodeTrigger* state = find_node(plan.trigger, level.node);
@@ -120,7 +121,8 @@ void explain_waiting(const Board& board, const std::vector<Level>& levels, Plan&
                                .text = who + std::to_string(std::popcount(state->hot_ticks)) +
                                        " of the last " + std::to_string(constants.hot_ticks_of) +
                                        " ticks; acts at " + std::to_string(constants.hot_ticks)});
-    } else if (state->warm_since != UnixMillis{}) {
+    } else if (state->warm_since != UnixMillis{} &&
+               level_ppm(level.load.slow, level.fair.slow) > stop_ppm) {
       const std::int64_t since = state->warm_since.value();
       plan.verdicts.push_back({.why = Why::kNotLongEnough,
                                .node = level.node,
