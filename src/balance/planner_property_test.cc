@@ -73,8 +73,8 @@ TEST(PlannerLaw, EveryMoveCanBeginAndLosesNoReplica) {
   EXPECT_GT(moves, kCases / 4);  // the worlds are such that there is something to do
 }
 
-// One token that goes to a larger node (ADR 12): it alone is above the goal where it is, weighs less
-// there, and the hotter of the two nodes is less hot than before.
+// One token that goes to a larger node (ADR 12): it alone is above the goal where it is, weighs
+// less there, and the hotter of the two nodes is less hot than before.
 bool to_larger(const PlannedMove& move, const BoardNode& source, const BoardNode& destination,
                const Constants& constants) {
   const bool single = move.ranges.size() == 1 && move.ranges[0].first == move.ranges[0].last;
