@@ -26,9 +26,12 @@ std::uint32_t times_ppm(std::uint32_t left, std::uint32_t right) {
 
 }  // namespace
 
-Goal goal_of(std::uint64_t requests, std::uint32_t bound_ppm, const Constants& constants) {
+Goal goal_of(std::uint64_t requests, std::uint32_t bound_ppm, Engaged engaged,
+             const Constants& constants) {
   const std::uint64_t margin = std::uint64_t{error_ppm(requests)} * constants.stop_errors;
-  const auto wanted = static_cast<std::uint32_t>(above(constants.goal_ppm, margin));
+  const std::uint32_t wanted = engaged == Engaged::kHot
+                                   ? constants.stop_least_ppm
+                                   : static_cast<std::uint32_t>(above(constants.goal_ppm, margin));
   const std::uint32_t stop =
       std::min(std::max(wanted, constants.stop_least_ppm), constants.stop_ppm);
   const std::uint32_t sink = stop - std::min(stop, constants.sink_ppm);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "balance/constants.h"
+#include "balance/trigger.h"
 
 namespace cleave::balance {
 
@@ -17,7 +18,9 @@ struct Goal {
 
 // `requests`: of a mean node, that its level is estimated from. Loads of independent requests add
 // up to a relative error of about 1 / sqrt(requests), so a busy pool is levelled only just so far,
-// and one with few requests farther. Cost: O(1).
-Goal goal_of(std::uint64_t requests, std::uint32_t bound_ppm, const Constants& constants);
+// and one with few requests farther. So is one that was far above (`engaged` is hot): much moves at
+// once then, by estimates of load that was new. Cost: O(1).
+Goal goal_of(std::uint64_t requests, std::uint32_t bound_ppm, Engaged engaged,
+             const Constants& constants);
 
 }  // namespace cleave::balance

@@ -35,7 +35,8 @@ class HeatPlanner {
         constants_(board.constants()),
         targets_(board, calm),
         rng_(board.input().seed),
-        cuts_left_(task.cuts_left) {}
+        cuts_left_(task.cuts_left),
+        load_a_piece_(load_a_piece()) {}
 
   void run() {
     for (const NodeId id : hot_nodes()) help(id);
@@ -95,6 +96,18 @@ class HeatPlanner {
   Wide scan_ns(const BoardNode& source) const {
     return Wide{source.keys} * constants_.scan_ns_per_key;
   }
+  // The cuts that are left should be enough for twice of what is too much anywhere: in a small pool
+  // narrow pieces would use them up before the goal. Each piece takes two.
+  std::uint64_t load_a_piece() const {
+    std::uint64_t all = 0;
+    for (const BoardNode& each : board_.nodes()) all += each.draining ? 0 : excess(each);
+    return 4 * (all / std::max(cuts_left_, 1U));
+  }
+  std::uint64_t piece_min(const BoardNode& source) const {
+    const std::uint64_t least =
+        std::max(ppm_of(source.fair, constants_.piece_min_ppm), load_a_piece_);
+    return std::max<std::uint64_t>(1, std::min(least, excess(source) / 2));
+  }
   bool urgent(const BoardNode& node) const {
     return Wide{node.load} * kMillion >= Wide{node.capacity} * constants_.urgent_capacity_ppm;
   }
@@ -107,6 +120,7 @@ class HeatPlanner {
   Targets targets_;
   Rng rng_;
   std::uint32_t cuts_left_;
+  std::uint64_t load_a_piece_;
   std::uint64_t keys_used_ = 0;
 };
 
@@ -231,8 +245,7 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
       .load_min = gain_min(source),
       .keys_max = keys_left(source),
       .cuts_max = cuts_left_,
-      .piece_min = std::max<std::uint64_t>(
-          1, std::min(ppm_of(source.fair, constants_.piece_min_ppm), excess(source) / 2)),
+      .piece_min = piece_min(source),
       .heavy_load = ppm_of(source.fair, constants_.single_ppm),
       .piece_keys =
           std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_usual))};

@@ -122,7 +122,8 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   result.bound_ppm = bound_of(board);
   result.heavy = heavy_of(board);
   advise(board, result);
-  const Goal goal = goal_of(requests_a_node(seen), result.bound_ppm, input.constants);
+  const Goal goal =
+      goal_of(requests_a_node(seen), result.bound_ppm, input.trigger.engaged, input.constants);
   result.trigger = next_trigger(input.trigger, levels, goal.stop_ppm, input.constants, input.now);
   update_filling(board, calm, input.trigger, result.trigger);
   update_emptying(board, input.trigger, result.trigger);
