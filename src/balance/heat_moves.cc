@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "balance/parts.h"
 #include "balance/pieces.h"
 #include "balance/targets.h"
 #include "balance/text.h"
@@ -73,7 +74,6 @@ class HeatPlanner {
   bool out_of_reach(const Candidates& targets) const;
   void explain(const BoardNode& source, const Tries& tries);
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
-  std::uint64_t keys_a_plan() const;
   std::uint32_t hour_ppm(const BoardNode& source) const;
   UnixMillis budget_until(const BoardNode& source) const;
   std::uint64_t keys_left(const BoardNode& source) const;
@@ -198,12 +198,12 @@ bool HeatPlanner::try_larger(const BoardNode& source, Tries& tries) {
   const auto heavy = heaviest_on(source.id);
   if (!heavy || heavy->load <= ppm_of(source.fair, task_.goal.stop_ppm)) return false;
   const BoardNode* best = nullptr;
-  std::uint64_t lowest = source.level() - ppm_of(source.level(), constants_.larger_gain_ppm);
+  std::uint64_t below = source.level() - ppm_of(source.level(), constants_.larger_gain_ppm) + 1;
   for (const BoardNode& each : board_.nodes()) {
     if (Wide{each.fair} * kMillion < Wide{source.fair} * constants_.larger_ppm) continue;
     const std::uint32_t level = level_ppm(each.load + heavy->load, each.fair);
-    if (level > lowest || !targets_.open_to(source, each)) continue;
-    lowest = level - 1;  // of equals the first
+    if (level >= below || !targets_.open_to(source, each)) continue;
+    below = level;
     best = &each;
   }
   if (best == nullptr) return false;
@@ -238,7 +238,7 @@ std::string HeatPlanner::refusal(const BoardNode& source, Verdict& verdict) cons
 std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const BoardNode& target,
                                                 Tries& tries, std::string& no) {
   const std::vector<Stretch> from = stretches(source, target, tries);
-  const std::uint64_t room = above(ppm_of(target.fair, constants_.fill_ppm), target.load);
+  const std::uint64_t room = room_of(target, constants_);
   const Appetite appetite{
       .load = std::min(excess(source),
                        static_cast<std::uint64_t>(Wide{room} * kMillion / constants_.unseen_ppm)),
@@ -248,7 +248,7 @@ std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const B
       .piece_min = piece_min(source),
       .heavy_load = ppm_of(source.fair, constants_.single_ppm),
       .piece_keys =
-          std::min(constants_.piece_keys_min, keys_a_plan() / (4 * constants_.pieces_usual))};
+          std::min(constants_.piece_keys_min, keys_a_plan(board_) / (4 * constants_.pieces_usual))};
   Pieces pieces = choose_pieces(from, price(source), appetite, constants_);
   tries.lacked_keys = tries.lacked_keys || pieces.lacked_keys;
   tries.lacked_cuts = tries.lacked_cuts || pieces.lacked_cuts;
@@ -272,8 +272,7 @@ std::optional<PlannedMove> HeatPlanner::move_if_worth(const BoardNode& source,
                                                       Tries& tries, std::string& no) {
   if (!worth_it(source, target, pieces, tries)) return std::nullopt;
   PlannedMove move = move_of(source, target, pieces);
-  const std::uint64_t needed = ppm_of(move.bytes, constants_.memory_ppm);
-  if (target.memory_max > 0 && target.memory + needed > target.memory_max) {
+  if (!fits_memory(target, move, constants_)) {
     tries.no_memory = true;
     no = "it lacks memory for " + bytes_text(move.bytes);
     return std::nullopt;
@@ -378,10 +377,6 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
   return move;
 }
 
-std::uint64_t HeatPlanner::keys_a_plan() const {
-  return std::max(ppm_of(board_.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
-}
-
 // Of all keys, in an hour.
 std::uint32_t HeatPlanner::hour_ppm(const BoardNode& source) const {
   if (task_.engaged == Engaged::kSlow) return constants_.hour_keys_ppm / constants_.slow_divisor;
@@ -392,14 +387,15 @@ std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
   if (phantom_of(source) != nullptr) return std::max<std::uint64_t>(source.keys, 1);
   const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
   const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm(source));
-  return std::min(above(keys_a_plan() / divisor, keys_used_), above(hour, keys_used_));
+  return std::min(above(keys_a_plan(board_) / divisor, keys_used_), above(hour, keys_used_));
 }
 
 // In a small pool the budget is small, and what a piece costs beside its keys must be too, or the
 // budget would be spent on a few wide windows where many narrow ones do more.
 Price HeatPlanner::price(const BoardNode& source) const {
   Price price = board_.price_of(source);
-  const Wide budget = Wide{keys_a_plan()} * price.bytes_per_key / (4 * constants_.pieces_usual);
+  const Wide budget =
+      Wide{keys_a_plan(board_)} * price.bytes_per_key / (4 * constants_.pieces_usual);
   price.piece_bytes =
       static_cast<std::uint64_t>(std::clamp(budget, Wide{1}, Wide{constants_.piece_bytes}));
   return price;
@@ -420,7 +416,7 @@ bool HeatPlanner::out_of_reach(const Candidates& targets) const {
 // When a whole plan's keys may be moved again; 0 = by the next plan already.
 UnixMillis HeatPlanner::budget_until(const BoardNode& source) const {
   const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
-  return calm_.keys_left_at(keys_a_plan() / divisor, board_.total_keys(), hour_ppm(source));
+  return calm_.keys_left_at(keys_a_plan(board_) / divisor, board_.total_keys(), hour_ppm(source));
 }
 
 // The likeliest reason why none of the targets could help.

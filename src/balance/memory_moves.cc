@@ -209,10 +209,8 @@ std::uint32_t MemoryPlanner::hour_ppm(const BoardNode& source) const {
 }
 
 std::uint64_t MemoryPlanner::keys_for(const BoardNode& source) const {
-  const std::uint64_t plan_keys =
-      std::max(ppm_of(board_.total_keys(), constants_.plan_keys_ppm), constants_.plan_keys_min);
   const std::uint64_t hour_keys = calm_.keys_left(board_.total_keys(), hour_ppm(source));
-  return above(std::min(plan_keys, hour_keys), keys_planned_);
+  return above(std::min(keys_a_plan(board_), hour_keys), keys_planned_);
 }
 
 // Why nothing is even tried; "" = it is.

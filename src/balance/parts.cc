@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "balance/text.h"
+#include "base/ppm.h"
 
 namespace cleave::balance {
 
@@ -40,8 +41,7 @@ bool free_target(const BoardNode& node, const Constants& constants) {
 }
 
 std::uint64_t room_of(const BoardNode& node, const Constants& constants) {
-  const auto level = static_cast<std::uint64_t>(Wide{node.fair} * constants.fill_ppm / 1'000'000);
-  return level > node.load ? level - node.load : 0;
+  return above(ppm_of(node.fair, constants.fill_ppm), node.load);
 }
 
 PlannedMove move_of_parts(const Board& board, const BoardNode& source, const BoardNode& target,
@@ -62,6 +62,11 @@ PlannedMove move_of_parts(const Board& board, const BoardNode& source, const Boa
   move.destination_before = target.load;
   move.destination_after = target.load + move.load;
   return move;
+}
+
+std::uint64_t keys_a_plan(const Board& board) {
+  const Constants& constants = board.constants();
+  return std::max(ppm_of(board.total_keys(), constants.plan_keys_ppm), constants.plan_keys_min);
 }
 
 bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constants& constants) {

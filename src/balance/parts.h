@@ -29,6 +29,9 @@ std::string placement_veto(const BoardNode& source, const BoardNode& target);
 bool free_source(const BoardNode& node, const Constants& constants);
 bool free_target(const BoardNode& node, const Constants& constants);
 
+// How many keys one plan may move by the balancer's own will.
+std::uint64_t keys_a_plan(const Board& board);
+
 // Load that the node can take before it is full by constants.fill_ppm.
 std::uint64_t room_of(const BoardNode& node, const Constants& constants);
 

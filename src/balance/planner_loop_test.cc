@@ -63,6 +63,19 @@ TEST(Loop, AnUnsplittableKeyIsLeftAloneAndItsNeighboursMoveAway) {
   }
 }
 
+// Pieces of a key or two would use up the cuts of a pool of four before the load is level.
+TEST(Loop, TheCutsOfASmallPoolSufficeForAHotSet) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world(
+        {.keys = 100'000, .requests_per_second = 20'000, .weight_ns = 30'000, .seed = seed});
+    world.skew(zipf(1.1, 100'000), world.hot_on(NodeId{1}, 100'000));
+    const int peace = run_to_peace(world, kTicksToConverge + 8);
+    EXPECT_GT(peace, 0) << "seed " << seed;
+    EXPECT_LE(world.peak_ppm(), world.promise_ppm()) << "seed " << seed;
+    EXPECT_LT(world.document().cuts.size(), 4 * world.constants.cuts_per_node) << "seed " << seed;
+  }
+}
+
 TEST(Loop, MoreKeysThanSamplesCanTell) {
   World world({.keys = 100'000, .requests_per_second = 5'000, .weight_ns = 160'000, .seed = 3});
   world.skew(zipf(1.1, 100'000), world.hot_on(NodeId{2}, 100));
