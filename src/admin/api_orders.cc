@@ -89,8 +89,7 @@ void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   const std::string key = body.text("key", Body::Need::kOptional);
   control::CutOrder order;
   order.reason = body.text("reason", Body::Need::kOptional);
-  const auto pinned_until = body.number("pinned_until_ms", 0, ring::kNumberMax);
-  order.pinned_until = UnixMillis{static_cast<std::int64_t>(pinned_until.value_or(0))};
+  order.pinned_until = body.time("pinned_until_ms").value_or(UnixMillis{});
   if (body.has("at") == body.has("key")) body.fail("want either 'at' or 'key'");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {

@@ -8,29 +8,12 @@
 #include "admin/answers.h"
 #include "admin/api.h"
 #include "admin/body.h"
+#include "base/ascii.h"
 
 namespace cleave::admin {
 namespace {
 
 constexpr std::int64_t kLeadMs = 3'600'000;  // where no lead time is given
-constexpr std::uint64_t kRateMax = 1'000'000'000;
-constexpr std::uint64_t kValueBytesMax = std::uint64_t{1} << 32U;
-constexpr std::size_t kNameCharactersMax = 64;
-
-// Names of events are part of an address.
-bool is_name(const std::string& text) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  };
-  return !text.empty() && text.size() <= kNameCharactersMax && std::ranges::all_of(text, plain);
-}
-
-std::optional<UnixMillis> read_time(Body& body, const std::string& field) {
-  const std::optional<std::uint64_t> number = body.number(field, 0, ring::kNumberMax);
-  if (!number) return std::nullopt;
-  return UnixMillis{static_cast<std::int64_t>(*number)};
-}
 
 // What a person called a token.
 using Names = std::map<Token, std::string>;
@@ -67,29 +50,26 @@ void read_selectors(Body& body, Reading& reading, control::Demand& demand) {
 control::Demand read_demand(Body& body, Reading& reading) {
   control::Demand demand;
   read_selectors(body, reading, demand);
-  demand.requests = body.number("rate", 1, kRateMax).value_or(0);
-  demand.bytes = body.number("bytes", 0, kValueBytesMax).value_or(0);
-  demand.command = body.text("command", Body::Need::kOptional);
+  demand.requests = body.number("rate", 1, control::kRequestsMax).value_or(0);
+  demand.bytes = body.number("bytes", 0, control::kValueBytesMax).value_or(0);
+  demand.command = lowered(body.text("command", Body::Need::kOptional));
   demand.load = body.number("load_ns", 1, ring::kExpectedLoadMax).value_or(0);
   if (body.has("rate") == body.has("load_ns")) {
     body.fail("want either 'rate' (requests a second) or 'load_ns'");
   }
-  std::ranges::transform(demand.command, demand.command.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
   return demand;
 }
 
 control::Announcement read_event(Body& body, Reading& reading) {
   control::Announcement event;
   event.name = body.text("name", Body::Need::kRequired);
-  if (!is_name(event.name)) {
+  if (!is_plain_name(event.name)) {
     body.fail("field 'name': want 1 to 64 letters, digits, '-', '_' or '.', got '" + event.name +
               "'");
   }
-  const std::optional<UnixMillis> lead_from = read_time(body, "lead_from_ms");
-  const std::optional<UnixMillis> start = read_time(body, "start_ms");
-  const std::optional<UnixMillis> end = read_time(body, "end_ms");
+  const std::optional<UnixMillis> lead_from = body.time("lead_from_ms");
+  const std::optional<UnixMillis> start = body.time("start_ms");
+  const std::optional<UnixMillis> end = body.time("end_ms");
   if (!start || !end) body.fail("want 'start_ms' and 'end_ms'");
   event.start = start.value_or(UnixMillis{});
   event.end = end.value_or(UnixMillis{});

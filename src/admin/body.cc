@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "ring/document.h"
+
 namespace cleave::admin {
 
 Body::Body(std::string_view text) : object_(nlohmann::json::object()) {
@@ -43,6 +45,11 @@ std::optional<std::uint64_t> Body::number(const std::string& field, std::uint64_
   fail("field '" + field + "': want a whole number from " + std::to_string(min) + " to " +
        std::to_string(max));
   return std::nullopt;
+}
+
+std::optional<UnixMillis> Body::time(const std::string& field) {
+  const std::optional<std::uint64_t> ms = number(field, 0, ring::kNumberMax);
+  return ms ? std::optional(UnixMillis{static_cast<std::int64_t>(*ms)}) : std::nullopt;
 }
 
 std::optional<Token> Body::token(const std::string& field) {

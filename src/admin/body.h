@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "ring/token_range.h"
@@ -30,6 +31,8 @@ class Body {
   std::string text(const std::string& field, Need need);
   std::optional<std::uint64_t> number(const std::string& field, std::uint64_t min,
                                       std::uint64_t max);
+  // Milliseconds since 1970.
+  std::optional<UnixMillis> time(const std::string& field);
   // A token as hexadecimal digits.
   std::optional<Token> token(const std::string& field);
   // {"first": "00..", "last": "ff.."}

@@ -83,6 +83,12 @@ Json render_event(const ring::ExpectedEvent& event, UnixMillis now) {
           {"load_ns", load}};
 }
 
+Json render_list(const std::vector<ring::ExpectedEvent>& events, UnixMillis now) {
+  Json list = Json::array();
+  for (const ring::ExpectedEvent& event : events) list.push_back(render_event(event, now));
+  return list;
+}
+
 Json render_load(const heat::Load& load) {
   return {{"tick", load.tick}, {"mean", load.mean}, {"slow", load.slow}, {"peak", load.peak}};
 }
@@ -147,26 +153,18 @@ Json render_plan(const control::Status& status) {
 }
 
 Json render_events(const ring::Document& document, UnixMillis now) {
-  Json list = Json::array();
-  for (const ring::ExpectedEvent& event : document.expected) {
-    list.push_back(render_event(event, now));
-  }
-  return {{"events", std::move(list)}};
+  return {{"events", render_list(document.expected, now)}};
 }
 
 Json render_presplit(const control::Presplit& presplit, const ring::Document& document,
                      UnixMillis now) {
-  Json events = Json::array();
-  for (const ring::ExpectedEvent& event : presplit.events) {
-    events.push_back(render_event(event, now));
-  }
   std::uint64_t keys = 0;
   std::uint64_t bytes = 0;
   for (const balance::PlannedMove& move : presplit.plan.moves) {
     keys += move.keys;
     bytes += move.bytes;
   }
-  Json json = {{"events", std::move(events)},
+  Json json = {{"events", render_list(presplit.events, now)},
                {"mode", ring::to_string(document.mode)},
                {"frozen", document.frozen},
                {"at_ms", presplit.at.value()},

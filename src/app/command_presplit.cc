@@ -13,8 +13,6 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
-
 struct PresplitOptions {
   std::string file;
   bool dry_run = false;

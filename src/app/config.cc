@@ -1,33 +1,22 @@
 #include "app/config.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <utility>
 
 #include "app/yaml_walk.h"
 #include "balance/named_constants.h"
+#include "base/ascii.h"
 
 namespace cleave::app {
 namespace {
 
-constexpr std::size_t kNameCharactersMax = 64;
 constexpr std::uint64_t kWorkersMax = 64;
 constexpr std::uint64_t kWeightMax = 1'000;
 
-// Names appear in tables, labels of metrics and URLs.
-bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= kNameCharactersMax &&
-         std::ranges::all_of(text, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
-}
-
 std::string read_name(Section& section) {
   std::string name = section.text("name");
-  if (!is_name(name)) {
+  if (!is_plain_name(name)) {
     section.fail("name", "want 1 to 64 letters, digits, '-', '_' or '.', got '" + name + "'");
   }
   return name;
@@ -346,25 +335,12 @@ Result<Config> read_config(const YAML::Node& document, Walk& walk) {
 }  // namespace
 
 Result<Config> parse_config(std::string_view text, const std::string& file) {
-  Walk walk(file);
-  try {  // yaml-cpp says everything by exceptions
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1) {
-      return fail(Code::kInvalid,
-                  file + ":1:1: want one YAML document, got " + std::to_string(documents.size()));
-    }
-    return read_config(documents[0], walk);
-  } catch (const YAML::Exception& failure) {
-    walk.fail(failure.mark, "", "not YAML: " + failure.msg);
-    return std::unexpected(walk.error());
-  }
+  return read_yaml(text, file, read_config);
 }
 
 Result<Config> load_config(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream) return fail(Code::kNotFound, file + ": cannot be read");
-  return parse_config(text, file);
+  const Result<std::string> text = read_file(file);
+  return text ? parse_config(*text, file) : std::unexpected(text.error());
 }
 
 bool is_loopback(const net::Address& address) {

@@ -1,19 +1,14 @@
 #include "app/presplit_file.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "app/place.h"
 #include "app/times.h"
 #include "app/yaml_walk.h"
+#include "control/presplit.h"
 
 namespace cleave::app {
 namespace {
-
-constexpr std::uint64_t kRateMax = 1'000'000'000;
-constexpr std::uint64_t kValueBytesMax = std::uint64_t{1} << 32U;
-constexpr std::uint64_t kLoadMax = 1'000'000'000'000'000;
 
 UnixMillis read_time(Section& section, const std::string& key, UnixMillis now) {
   const std::string text = section.text(key);
@@ -58,9 +53,11 @@ Json read_demand(Section& section) {
   if (section.has("rate") == section.has("load_ns")) {
     section.fail("rate", "want either rate (requests a second) or load_ns");
   }
-  const std::uint64_t rate = section.number("rate", {.fallback = 0, .max = kRateMax});
-  const std::uint64_t load = section.number("load_ns", {.fallback = 0, .max = kLoadMax});
-  const std::uint64_t bytes = section.number("bytes", {.fallback = 0, .max = kValueBytesMax});
+  const std::uint64_t rate = section.number("rate", {.fallback = 0, .max = control::kRequestsMax});
+  const std::uint64_t load =
+      section.number("load_ns", {.fallback = 0, .max = ring::kExpectedLoadMax});
+  const std::uint64_t bytes =
+      section.number("bytes", {.fallback = 0, .max = control::kValueBytesMax});
   const std::string command = section.text("command", "");
   if (section.has("rate")) demand["rate"] = rate;
   if (section.has("load_ns")) demand["load_ns"] = load;
@@ -107,25 +104,14 @@ Result<Json> read_events(const YAML::Node& document, Walk& walk, UnixMillis now)
 }  // namespace
 
 Result<Json> parse_presplit(std::string_view text, const std::string& file, UnixMillis now) {
-  Walk walk(file);
-  try {  // yaml-cpp says everything by exceptions
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1) {
-      return fail(Code::kInvalid,
-                  file + ":1:1: want one YAML document, got " + std::to_string(documents.size()));
-    }
-    return read_events(documents[0], walk, now);
-  } catch (const YAML::Exception& failure) {
-    walk.fail(failure.mark, "", "not YAML: " + failure.msg);
-    return std::unexpected(walk.error());
-  }
+  return read_yaml(text, file, [now](const YAML::Node& document, Walk& walk) {
+    return read_events(document, walk, now);
+  });
 }
 
 Result<Json> load_presplit(const std::string& file, UnixMillis now) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream) return fail(Code::kNotFound, file + ": cannot be read");
-  return parse_presplit(text, file, now);
+  const Result<std::string> text = read_file(file);
+  return text ? parse_presplit(*text, file, now) : std::unexpected(text.error());
 }
 
 }  // namespace cleave::app

@@ -11,7 +11,6 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint32_t kScalePpmMin = 10'000;

@@ -10,7 +10,6 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kDurationMsMax = 10 * 366 * kDayMs;
 constexpr std::string_view kDateForm = "0000-00-00";
 

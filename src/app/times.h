@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@
 #include "base/result.h"
 
 namespace cleave::app {
+
+inline constexpr std::int64_t kDayMs = 86'400'000;
 
 // "500ms", "90s", "15m", "2h", "7d": a whole number and its unit. Errors: kInvalid, also above
 // 10 years.

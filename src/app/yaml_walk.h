@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -96,5 +97,28 @@ class Section {
   std::vector<Item> items_;
   std::vector<std::string> known_;  // every key asked for, for the message of `finish`
 };
+
+// The one document of a YAML text: what `read(document, walk)` makes of it, a Result. Errors also:
+// kInvalid when it is not YAML, or not one document. yaml-cpp says all of that by exceptions, while
+// it is read too; none leaves this.
+template <class Read>
+auto read_yaml(std::string_view text, const std::string& file, const Read& read)
+    -> decltype(read(YAML::Node{}, std::declval<Walk&>())) {
+  Walk walk(file);
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() != 1) {
+      return cleave::fail(Code::kInvalid, file + ":1:1: want one YAML document, got " +
+                                              std::to_string(documents.size()));
+    }
+    return read(documents[0], walk);
+  } catch (const YAML::Exception& failure) {
+    walk.fail(failure.mark, "", "not YAML: " + failure.msg);
+    return std::unexpected(walk.error());
+  }
+}
+
+// All of a file. Errors: kNotFound when it cannot be read.
+Result<std::string> read_file(const std::string& file);
 
 }  // namespace cleave::app

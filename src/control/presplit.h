@@ -25,6 +25,10 @@
 
 namespace cleave::control {
 
+// The most that may be announced of one range.
+inline constexpr std::uint64_t kRequestsMax = 1'000'000'000;  // a second
+inline constexpr std::uint64_t kValueBytesMax = std::uint64_t{1} << 32U;
+
 // The same load on each of these ranges; a key is a range of one token.
 struct Demand {
   std::vector<ring::TokenRange> ranges = {};

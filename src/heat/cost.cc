@@ -4,20 +4,13 @@
 #include <charconv>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/wide.h"
 
 namespace cleave::heat {
 namespace {
 
 constexpr std::string_view kLinePrefix = "cmdstat_";
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& each : result) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-  }
-  return result;
-}
 
 // The number of `name=number` in a list such as "calls=3,usec=12,usec_per_call=4.00".
 std::optional<std::uint64_t> field(std::string_view fields, std::string_view name) {
@@ -60,7 +53,7 @@ Result<CommandStats> parse_commandstats(std::string_view text) {
       return fail(Code::kInvalid, "commandstats: want calls= and usec= as decimal numbers, got '" +
                                       std::string(line) + "'");
     }
-    const std::string name = lower(line.substr(kLinePrefix.size(), colon - kLinePrefix.size()));
+    const std::string name = lowered(line.substr(kLinePrefix.size(), colon - kLinePrefix.size()));
     stats[name] = {.calls = *calls, .usec = *usec};
   }
   return stats;

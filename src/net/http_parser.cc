@@ -6,6 +6,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace cleave::net {
@@ -20,11 +21,7 @@ template <class Message>
 HttpHeaders headers_of(const Message& message) {
   HttpHeaders headers;
   for (const auto& field : message) {
-    std::string name = to_text(field.name_string());
-    std::ranges::transform(name, name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    headers.emplace_back(std::move(name), to_text(field.value()));
+    headers.emplace_back(lowered(to_text(field.name_string())), to_text(field.value()));
   }
   return headers;
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "wire/resp.h"
 
@@ -10,14 +11,6 @@ namespace cleave::proxy {
 namespace {
 
 using Args = std::span<const std::string_view>;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -44,7 +37,7 @@ void ServerCommands::index() {
     const std::string_view entry = rest.substr(0, *size);
     rest.remove_prefix(*size);
     const Result<wire::Reply> tree = wire::parse_reply(entry);
-    if (tree && !tree->elements.empty()) entries_.emplace(lower(tree->elements[0].text), entry);
+    if (tree && !tree->elements.empty()) entries_.emplace(lowered(tree->elements[0].text), entry);
   }
 }
 
@@ -53,7 +46,7 @@ void ServerCommands::answer(Args args, std::string& out) const {
     out.append(raw_);
     return;
   }
-  const std::string what = lower(args[1]);
+  const std::string what = lowered(args[1]);
   if (what == "count") {
     wire::append_integer(out, static_cast<std::int64_t>(entries_.size()));
   } else if (what == "list") {
@@ -77,7 +70,7 @@ void ServerCommands::answer_info(Args names, std::string& out) const {
   }
   wire::append_array_header(out, names.size());
   for (const std::string_view name : names) {
-    const auto found = entries_.find(lower(name));
+    const auto found = entries_.find(lowered(name));
     out.append(found == entries_.end() ? std::string_view("*-1\r\n") : found->second);
   }
 }

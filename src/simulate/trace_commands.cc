@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace cleave::simulate {
 namespace {
 
@@ -34,14 +36,6 @@ constexpr std::array<std::string_view, 49> kKeyless{
     "script",   "select",    "shutdown",     "slowlog",      "subscribe",  "unsubscribe",
     "unwatch"};
 static_assert(std::ranges::is_sorted(kKeyless));
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& each : result) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-  }
-  return result;
-}
 
 // NUMKEYS is the second argument of scripts and functions; none may follow.
 std::size_t script_key(std::span<const std::string> arguments) {
