@@ -1,0 +1,73 @@
+#include "ring/schemes/ketama.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ring/schemes/digest.h"
+#include "ring/schemes/layouts.h"
+
+namespace cleave::ring {
+
+std::vector<std::uint32_t> ketama_counts(std::span<const PlacedNode> nodes) {
+  const auto total = static_cast<float>(weight_sum(nodes));
+  const auto count = static_cast<float>(nodes.size());
+  std::vector<std::uint32_t> counts;
+  counts.reserve(nodes.size());
+  for (const PlacedNode& node : nodes) {
+    const float share = static_cast<float>(node.weight) / total;
+    const float of_one = share * static_cast<float>(kKetamaTexts);
+    const float texts = of_one * count;
+    // The constant is a double: the sum is one too, and then shortened.
+    const auto mended = static_cast<float>(static_cast<double>(texts) + 0.0000000001);
+    counts.push_back(static_cast<std::uint32_t>(std::floor(mended)));
+  }
+  return counts;
+}
+
+std::vector<std::uint32_t> npm_counts(std::span<const PlacedNode> nodes, std::uint64_t texts) {
+  const auto total = static_cast<double>(weight_sum(nodes));
+  const auto count = static_cast<double>(nodes.size());
+  std::vector<std::uint32_t> counts;
+  counts.reserve(nodes.size());
+  for (const PlacedNode& node : nodes) {
+    const double share = node.weight / total;
+    const double of_one = share * static_cast<double>(texts);
+    counts.push_back(static_cast<std::uint32_t>(std::floor(of_one * count)));
+  }
+  return counts;
+}
+
+void add_md5_points(std::string_view stem, std::uint32_t count, std::uint32_t node,
+                    std::vector<CirclePoint>& points, std::uint32_t of_digest) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Md5 digest = md5(numbered(stem, i));
+    for (std::uint32_t x = 0; x < of_digest; ++x) {
+      points.push_back({little_endian_32(digest, x), node});
+    }
+  }
+}
+
+std::string numbered(std::string_view stem, std::uint32_t number) {
+  return std::string(stem) + "-" + std::to_string(number);
+}
+
+HostPort host_port(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == name.size()) return {name, {}};
+  const std::string_view port = name.substr(colon + 1);
+  const bool digits = std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? HostPort{name.substr(0, colon), port} : HostPort{name, {}};
+}
+
+std::string_view without_port(std::string_view name, std::string_view port) {
+  const HostPort parts = host_port(name);
+  return parts.port == port ? parts.host : name;
+}
+
+std::string with_port(std::string_view name, std::string_view port) {
+  std::string text(name);
+  if (host_port(name).port.empty()) text += ":" + std::string(port);
+  return text;
+}
+
+}  // namespace cleave::ring

@@ -1,0 +1,67 @@
+#include "ring/schemes/layouts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cleave::ring {
+
+Layout circle_layout_32(Hash32 hash, std::vector<CirclePoint> points, const CircleRules& rules) {
+  return {.token_of = [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
+            return token_of_32(hash(key));
+          },
+          .arcs = circle_arcs(std::move(points), rules),
+          .tokens = Tokens::kFixed};
+}
+
+Layout circle_layout_64(Hash64 hash, std::vector<CirclePoint> points, const CircleRules& rules) {
+  return {.token_of = [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
+            return Token{hash(key)};
+          },
+          .arcs = circle_arcs(std::move(points), rules),
+          .tokens = Tokens::kFixed};
+}
+
+Layout table_layout(Hash64 hash, std::span<const std::uint32_t> table, Tokens tokens) {
+  return {.token_of = [hash = std::move(hash), size = table.size()](std::string_view key)
+              -> std::optional<Token> { return segment_token({hash(key) % size, size}); },
+          .arcs = table_arcs(table),
+          .tokens = tokens};
+}
+
+Layout without_empty_key(Layout layout) {
+  layout.token_of = [inner =
+                         std::move(layout.token_of)](std::string_view key) -> std::optional<Token> {
+    if (key.empty()) return std::nullopt;
+    return inner(key);
+  };
+  return layout;
+}
+
+std::uint64_t weight_sum(std::span<const PlacedNode> nodes) {
+  std::uint64_t sum = 0;
+  for (const PlacedNode& node : nodes) sum += node.weight;
+  return sum;
+}
+
+bool all_of_weight_one(std::span<const PlacedNode> nodes) {
+  return std::ranges::all_of(nodes, [](const PlacedNode& node) { return node.weight == 1; });
+}
+
+std::vector<std::uint32_t> weighted_table(OptionReader& options,
+                                          std::span<const PlacedNode> nodes) {
+  std::vector<std::uint32_t> table;
+  if (!options.fits(weight_sum(nodes))) return table;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) table.insert(table.end(), nodes[i].weight, i);
+  return table;
+}
+
+void refuse_weights(OptionReader& options, std::span<const PlacedNode> nodes) {
+  for (const PlacedNode& node : nodes) {
+    if (node.weight == 1) continue;
+    options.refuse(Code::kInvalid, "node '" + node.name + "' has weight " +
+                                       std::to_string(node.weight) + ", but the peer has none");
+    return;
+  }
+}
+
+}  // namespace cleave::ring

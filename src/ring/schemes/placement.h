@@ -1,0 +1,100 @@
+// Places keys as other clients, proxies and databases do, bit for bit, in cleave's terms: a token of
+// 64 bit for each key, arcs of tokens for each node (docs/adr/0013-placement-schemes.md).
+//
+//   spec + nodes --place--> Placement:  key --token_of--> token --arcs--> node
+//
+// The schemes and their options: `schemes()`, docs/schemes.md. Proven by recordings of the real
+// peers in ring/testdata/vectors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "ring/scheme.h"
+
+namespace cleave::ring {
+
+inline constexpr std::size_t kPlacedNodesMax = 100'000;
+inline constexpr std::uint32_t kPlacedWeightMax = 1'000'000;
+inline constexpr std::uint64_t kPlacedPointsMax = std::uint64_t{1} << 23U;  // or table entries
+
+// A scheme and its options, all by the names that people write.
+struct SchemeSpec {
+  std::string name;
+  std::map<std::string, std::string, std::less<>> options = {};
+};
+
+// A node as the peer's configuration names it. Weight 1..kPlacedWeightMax.
+struct PlacedNode {
+  std::string name;
+  std::uint32_t weight = 1;
+};
+
+// What tells whether cuts can be laid on a scheme.
+enum class Tokens : std::uint8_t {
+  kFixed,    // the token of a key does not depend on the nodes
+  kOfNodes,  // it does: a join may change every token
+};
+
+// Immutable. Threads: any, read-only.
+class Placement {
+ public:
+  using KeyToToken = std::function<std::optional<Token>(std::string_view)>;
+
+  // Requires: arcs cover every token once, sorted, neighbours of one owner joined; the node of
+  // index i in the list of nodes is NodeId{i + 1}; `token_of` is thread-safe.
+  Placement(KeyToToken token_of, std::vector<Arc> arcs, Tokens tokens)
+      : token_of_(std::move(token_of)), arcs_(std::move(arcs)), tokens_(tokens) {}
+
+  // nullopt: the peer refuses the key or spreads such keys round robin. Keys are any bytes.
+  std::optional<Token> token_of(std::string_view key) const { return token_of_(key); }
+
+  // In token order; NodeId{i + 1} is the node of index i.
+  std::span<const Arc> arcs() const { return arcs_; }
+
+  // Whether the token of a key stays when nodes come and go, so that cuts are possible.
+  bool fixed_tokens() const { return tokens_ == Tokens::kFixed; }
+
+  // Index of the node in the list it was placed with. Cost: the hash, and O(log arcs).
+  std::optional<std::size_t> owner(std::string_view key) const;
+  std::size_t owner(Token token) const;
+
+ private:
+  KeyToToken token_of_;
+  std::vector<Arc> arcs_;
+  Tokens tokens_;
+};
+
+// Errors: kInvalid for an unknown scheme, option or value (lists what there is), no nodes, a name
+// twice, an empty name, weight 0 or above the maximum; kExhausted for more nodes or points than the
+// limits above. Cost: O(points log points).
+Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
+                                               std::span<const PlacedNode> nodes);
+
+// What a scheme tells about itself, for help texts.
+struct OptionText {
+  std::string_view name;
+  std::string_view values;  // for people: what may be given, and the default
+};
+
+// A row of `schemes()`.
+struct SchemeText {
+  std::string_view name;
+  std::string_view peer;  // whose placement it is, with the version it was proven with
+  std::vector<OptionText> options;
+};
+
+// All of them, in the order of docs/schemes.md.
+std::vector<SchemeText> schemes();
+
+}  // namespace cleave::ring

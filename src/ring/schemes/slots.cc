@@ -1,0 +1,80 @@
+// Peers that place keys into a constant number of slots, or tokens, and keep as state who owns
+// which: redis-cluster, codis, cassandra. Here they are spread evenly by weight.
+//
+// redis-cluster (redis-server 7.0.15): CRC-16/XMODEM of the hash tag, mod 16384; ranges as
+//   `redis-cli --cluster create` gives them to its primaries. Token: slot << 50.
+// codis 3: CRC-32 mod 1024 of what lies between the first '{' and the first '}' after it, even if
+//   that is empty; slots in even ranges. Token: slot << 54.
+// cassandra 4.1.5, Murmur3Partitioner: token ^ 2^63. One token a node, evenly spaced from the
+//   smallest one on (the usual initial_token); a node owns from the previous token, not included,
+//   to its own. The empty key has the smallest token.
+#include <array>
+
+#include "base/wide.h"
+#include "ring/hash_tag.h"
+#include "ring/schemes/crc.h"
+#include "ring/schemes/layouts.h"
+#include "ring/schemes/murmur.h"
+
+namespace cleave::ring {
+namespace {
+
+constexpr std::uint64_t kRedisSlots = 16'384;
+constexpr std::uint64_t kCodisSlots = 1'024;
+
+// Node i ends at slots x (weights up to i) / sum, rounded half up.
+std::vector<std::uint32_t> even_table(std::span<const PlacedNode> nodes, std::uint64_t slots) {
+  const std::uint64_t total = weight_sum(nodes);
+  std::vector<std::uint32_t> table;
+  std::uint64_t weight = 0;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    weight += nodes[i].weight;
+    table.resize((2 * slots * weight + total) / (2 * total), i);
+  }
+  return table;
+}
+
+Layout redis_cluster(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
+  return table_layout([](std::string_view key) { return crc16(hash_tag(key)); },
+                      even_table(nodes, kRedisSlots), Tokens::kFixed);
+}
+
+std::string_view codis_tag(std::string_view key) {
+  const std::size_t open = key.find('{');
+  if (open == std::string_view::npos) return key;
+  const std::size_t close = key.find('}', open + 1);
+  return close == std::string_view::npos ? key : key.substr(open + 1, close - open - 1);
+}
+
+Layout codis(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
+  return table_layout([](std::string_view key) { return crc32(codis_tag(key)); },
+                      even_table(nodes, kCodisSlots), Tokens::kFixed);
+}
+
+// In the order of tokens: the smallest one, which stands for "no token", is never a key's.
+std::uint64_t cassandra_token(std::string_view key) {
+  if (key.empty()) return 0;
+  const std::uint64_t value = unsigned_order(cassandra_murmur3(key).first);
+  return value == 0 ? kLastToken.value() : value;
+}
+
+Layout cassandra(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
+  const Wide step = (Wide{1} << 64U) / weight_sum(nodes);
+  std::vector<CirclePoint> points;
+  std::uint64_t weight = 0;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (i > 0) weight += nodes[i].weight;
+    points.push_back({static_cast<std::uint64_t>(step * weight), i});
+  }
+  return circle_layout_64(cassandra_token, std::move(points));
+}
+
+}  // namespace
+
+std::vector<SchemeRow> slot_schemes() {
+  return {{{"redis-cluster", "redis-server 7.0.15", {}}, redis_cluster},
+          {{"codis", "Codis 3", {}}, codis},
+          {{"cassandra", "Cassandra 4.1.5", {}}, cassandra}};
+}
+
+}  // namespace cleave::ring
