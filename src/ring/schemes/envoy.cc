@@ -129,6 +129,9 @@ Layout maglev_layout(OptionReader& options, std::span<const PlacedNode> nodes, H
     options.refuse_value("table_size", std::to_string(size), "want a prime number");
     return {};
   }
+  // At most as many turns as the heaviest host gets entries; each looks at every host.
+  const std::uint32_t heaviest = std::ranges::max(nodes, {}, &PlacedNode::weight).weight;
+  if (!options.fits(nodes.size() * size / weight_sum(nodes) * heaviest / 256)) return {};
   return table_layout(std::move(key_hash), maglev_table(nodes, size), Tokens::kFixed);
 }
 
