@@ -145,10 +145,9 @@ Layout http_maglev(OptionReader& options, std::span<const PlacedNode> nodes) {
 
 enum class Balancer : std::uint8_t { kRing, kMaglev };
 
-constexpr std::array<Choice<Balancer>, 4> kBalancers = {{{"ring_hash", Balancer::kRing},
+constexpr std::array<Choice<Balancer>, 3> kBalancers = {{{"ring_hash", Balancer::kRing},
                                                          {"maglev", Balancer::kMaglev},
-                                                         {"RING_HASH", Balancer::kRing},
-                                                         {"MAGLEV", Balancer::kMaglev}}};
+                                                         {"consistent", Balancer::kRing}}};
 
 constexpr std::array<Choice<bool>, 5> kTags = {
     {{"", false}, {"{}", true}, {"true", true}, {"false", false}, {"none", false}}};

@@ -56,7 +56,8 @@ std::uint32_t wt6(std::string_view key) {
   return left ^ right;
 }
 
-// Bob Jenkins' full avalanche of 32 bits (burtleburtle.net/bob/hash/integer.html), times a constant.
+// Bob Jenkins' full avalanche of 32 bits (burtleburtle.net/bob/hash/integer.html), times a
+// constant.
 std::uint32_t full_hash(std::uint32_t value) {
   value = (value + 0x7ED55D16U) + (value << 12U);
   value = (value ^ 0xC761C23CU) ^ (value >> 19U);

@@ -21,10 +21,9 @@ constexpr std::uint64_t kSeed = 0x1234ABCD;
 
 enum class JedisHash : std::uint8_t { kMurmur, kMd5 };
 
-constexpr std::array<Choice<JedisHash>, 4> kHashes = {{{"murmur", JedisHash::kMurmur},
+constexpr std::array<Choice<JedisHash>, 3> kHashes = {{{"murmur", JedisHash::kMurmur},
                                                        {"md5", JedisHash::kMd5},
-                                                       {"MURMUR_HASH", JedisHash::kMurmur},
-                                                       {"MD5", JedisHash::kMd5}}};
+                                                       {"MURMUR_HASH", JedisHash::kMurmur}}};
 
 constexpr std::array<Choice<bool>, 8> kKeyTags = {{{"none", false},
                                                    {"default", true},

@@ -78,10 +78,8 @@ std::string libmemcached_address(std::string_view name) {
   return text;
 }
 
-constexpr std::array<Choice<Stem>, 4> kFormats = {{{"SPYMEMCACHED", socket_address},
-                                                   {"LIBMEMCACHED", libmemcached_address},
-                                                   {"spymemcached", socket_address},
-                                                   {"libmemcached", libmemcached_address}}};
+constexpr std::array<Choice<Stem>, 2> kFormats = {
+    {{"SPYMEMCACHED", socket_address}, {"LIBMEMCACHED", libmemcached_address}}};
 
 enum class Locator : std::uint8_t { kKetama, kArrayMod };
 

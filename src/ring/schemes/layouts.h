@@ -1,4 +1,4 @@
-// The layouts that most schemes share: a circle of 32 bit, and a table. For the files of this folder.
+// The layouts that most schemes share: circles, and a table. For the files of this folder.
 #pragma once
 
 #include <cstdint>

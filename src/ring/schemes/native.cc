@@ -6,11 +6,11 @@
 //   java-vnode       150 points a weight at |String.hashCode()| of "name#VNindex"; likewise
 //   modulo           |String.hashCode()| (or another hash) mod nodes
 #include <array>
-#include <limits>
 
 #include "base/hash.h"
 #include "ring/schemes/crc.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/memcached_hash.h"
 #include "ring/schemes/murmur.h"
 #include "ring/schemes/utf16.h"
 #include "ring/schemes/xxh64.h"
@@ -79,12 +79,16 @@ std::uint64_t java_modulo(std::string_view key) {
   return static_cast<std::uint32_t>(java_absolute_hash(key));
 }
 std::uint64_t crc32_modulo(std::string_view key) { return crc32(key); }
+std::uint64_t fnv1a_modulo(std::string_view key) { return fnv1a_64(key); }
+std::uint64_t md5_modulo(std::string_view key) { return md5_32(key); }
 std::uint64_t murmur_modulo(std::string_view key) { return murmur64a(key, kSeed); }
 std::uint64_t xxh64_modulo(std::string_view key) { return xxh64(key); }
 std::uint64_t xxh3_modulo(std::string_view key) { return xxh3_64(key); }
 
-constexpr std::array<Choice<KeyHash64>, 5> kModuloHashes = {{{"java", java_modulo},
+constexpr std::array<Choice<KeyHash64>, 7> kModuloHashes = {{{"java", java_modulo},
                                                              {"crc32", crc32_modulo},
+                                                             {"fnv1a_64", fnv1a_modulo},
+                                                             {"md5", md5_modulo},
                                                              {"murmur64a", murmur_modulo},
                                                              {"xxh64", xxh64_modulo},
                                                              {"xxh3", xxh3_modulo}}};
@@ -103,7 +107,9 @@ std::vector<SchemeRow> native_schemes() {
           {{"murmur64a-vnode", "demo image-index", {{"points", "of a weight; default 500"}}},
            murmur64a_vnode},
           {{"java-vnode", "demo churn", {{"points", "of a weight; default 150"}}}, java_vnode},
-          {{"modulo", "hash % nodes", {{"hash", "java (default), crc32, murmur64a, xxh64, xxh3"}}},
+          {{"modulo",
+            "hash % nodes",
+            {{"hash", "java (default), crc32, fnv1a_64, md5, murmur64a, xxh64, xxh3"}}},
            modulo}};
 }
 

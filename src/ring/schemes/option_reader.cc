@@ -1,9 +1,17 @@
 #include "ring/schemes/option_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 namespace cleave::ring {
+
+bool same_word(std::string_view left, std::string_view right) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::ranges::equal(left, right, {}, lower, lower);
+}
 
 std::optional<std::string_view> OptionReader::given(std::string_view name) const {
   const auto found = spec_.options.find(name);

@@ -22,6 +22,9 @@ struct Choice {
   T value;
 };
 
+// Whether the words differ in the case of ASCII letters at most.
+bool same_word(std::string_view left, std::string_view right);
+
 // A number that an option may give, in min..max.
 struct NumberOption {
   std::string_view name;
@@ -37,14 +40,14 @@ class OptionReader {
   // What was given; nullopt when nothing was.
   std::optional<std::string_view> given(std::string_view name) const;
 
-  // The value named; the first choice when none is given or it is refused.
+  // The value named, in upper or lower case; the first choice when none is given or it is refused.
   template <class T>
   T choice(std::string_view name, std::span<const Choice<T>> choices) {
     const auto text = given(name);
     if (!text) return choices.front().value;
     std::string names;
     for (const Choice<T>& each : choices) {
-      if (each.name == *text) return each.value;
+      if (same_word(each.name, *text)) return each.value;
       names += (names.empty() ? "" : ", ") + std::string(each.name);
     }
     refuse_value(name, *text, "want one of: " + names);

@@ -1,5 +1,5 @@
-// Places keys as other clients, proxies and databases do, bit for bit, in cleave's terms: a token of
-// 64 bit for each key, arcs of tokens for each node (docs/adr/0013-placement-schemes.md).
+// Places keys as other clients, proxies and databases do, bit for bit, in cleave's terms: a token
+// of 64 bit for each key, arcs of tokens for each node (docs/adr/0013-placement-schemes.md).
 //
 //   spec + nodes --place--> Placement:  key --token_of--> token --arcs--> node
 //

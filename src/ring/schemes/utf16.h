@@ -7,8 +7,8 @@
 
 namespace cleave::ring {
 
-// The code points of a UTF-8 text. Each byte that is part of no well-formed sequence becomes U+FFFD,
-// so that keys of any bytes have a documented meaning.
+// The code points of a UTF-8 text. Each byte that is part of no well-formed sequence becomes
+// U+FFFD, so that keys of any bytes have a documented meaning.
 std::vector<std::uint32_t> code_points(std::string_view text);
 
 // The UTF-16 code units, ill-formed bytes as above.
