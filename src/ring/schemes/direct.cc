@@ -8,9 +8,9 @@
 // go-redis v9.17.3 Ring: Redis hash tag, then the largest of xorshift-multiply(XXH64(key) ^
 //   XXH64(name)) over the nodes; tie: the first.
 // pymemcache 4.0.0 HashClient: the largest murmur3_32 of "host:port-key", seed 0; tie: the name
-//   that sorts last. The hash takes the lowest byte of each character. `format` bytes: keys are given as
-//   bytes objects, which Python writes b'key'. `allow_unicode`: keys are checked first, as the
-//   client does; without it the hasher alone is asked, which takes any.
+//   that sorts last. The hash takes the lowest byte of each character. `format` bytes: keys are
+//   given as bytes objects, which Python writes b'key'. `allow_unicode`: keys are checked first, as
+//   the client does; without it the hasher alone is asked, which takes any.
 #include <algorithm>
 #include <array>
 #include <charconv>
