@@ -156,6 +156,23 @@ TEST(Placement, OfVnodeIsThatOfTheRing) {
   EXPECT_EQ(placement->token_of("{user}.x"), vnode_token("{user}.x"));
 }
 
+// twemproxy sorts its servers by name, short names first, before it does anything else with them.
+TEST(Placement, OfTwemproxyDoesNotDependOnTheOrderOfTheNodes) {
+  const std::vector<PlacedNode> nodes = {{"s10", 4}, {"s9", 2}, {"b", 3}, {"t1", 1}};
+  const std::vector<PlacedNode> sorted = {{"b", 3}, {"s9", 2}, {"t1", 1}, {"s10", 4}};
+  for (const std::string name : {"twemproxy-modula", "twemproxy-ketama"}) {
+    const SchemeSpec spec{.name = name, .options = {{"hash", "crc32"}}};
+    const Placed one = placed(spec, nodes);
+    const Placed other = placed(spec, sorted);
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = "key:" + std::to_string(i);
+      ASSERT_EQ(nodes[*one->owner(key)].name, sorted[*other->owner(key)].name) << key;
+    }
+  }
+  // Entry 0 of the table is the first in that order.
+  EXPECT_EQ(placed({.name = "twemproxy-modula"}, nodes)->owner(""), 2U);
+}
+
 TEST(Placement, RedisClusterHasTheRangesOfItsOwnTool) {
   const Placed placement = placed({.name = "redis-cluster"}, {{"a"}, {"b"}, {"c"}});
   ASSERT_EQ(placement->arcs().size(), 3U);

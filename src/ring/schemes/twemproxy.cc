@@ -2,10 +2,15 @@
 //
 //   ketama   points: MD5 of "name-i", four each, as many texts as ketama_counts says; a server
 //            without a name is "ip:port", or "ip" if the port is 11211
-//   modula   a table of every server as often as its weight, in order; hash mod its size
+//   modula   a table of every server as often as its weight; hash mod its size
 //   key      the configured hash of the key, or of its hash tag: what lies between the first X and
 //            the first Y after it, if that is not empty. The empty key hashes to 0.
-//   tie      the server that stands first
+//   order    whatever the configuration's, twemproxy sorts its servers by name, short ones first:
+//            that is the order of modula's table, and in ketama the first of equal points wins
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "ring/schemes/crc.h"
 #include "ring/schemes/ketama.h"
 #include "ring/schemes/layouts.h"
@@ -57,21 +62,40 @@ Hash32 read_hash(OptionReader& options) {
   };
 }
 
-Layout ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
+// A server as twemproxy names it.
+struct Server {
+  std::string_view name;
+  std::uint32_t node;
+};
+
+std::vector<Server> sorted_servers(OptionReader& options, std::span<const PlacedNode> nodes) {
   const bool named = options.flag("named", false);
-  std::vector<CirclePoint> points;
-  if (!options.fits(ketama_points_max(nodes.size()))) return {};
-  const std::vector<std::uint32_t> counts = ketama_counts(nodes);
+  std::vector<Server> servers;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::string_view name = nodes[i].name;
-    add_md5_points(named ? name : without_port(name, kMemcachedPort), counts[i], i, points);
+    servers.push_back({named ? name : without_port(name, kMemcachedPort), i});
+  }
+  std::ranges::stable_sort(
+      servers, {}, [](const Server& server) { return std::pair(server.name.size(), server.name); });
+  return servers;
+}
+
+Layout ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
+  if (!options.fits(ketama_points_max(nodes.size()))) return {};
+  const std::vector<std::uint32_t> counts = ketama_counts(nodes);
+  std::vector<CirclePoint> points;
+  for (const Server& server : sorted_servers(options, nodes)) {
+    add_md5_points(server.name, counts[server.node], server.node, points);
   }
   return circle_layout_32(read_hash(options), std::move(points));
 }
 
 Layout modula(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const std::vector<std::uint32_t> table = weighted_table(options, nodes);
-  if (table.empty()) return {};
+  if (!options.fits(weight_sum(nodes))) return {};
+  std::vector<std::uint32_t> table;
+  for (const Server& server : sorted_servers(options, nodes)) {
+    table.insert(table.end(), nodes[server.node].weight, server.node);
+  }
   return table_layout(read_hash(options), table, Tokens::kOfNodes);
 }
 
@@ -86,7 +110,7 @@ std::vector<SchemeRow> twemproxy_schemes() {
                          "true: names are hashed as they are; false (default): they are "
                          "addresses, :11211 is left out"};
   return {{{"twemproxy-ketama", "twemproxy 0.5.0", {hash, tag, named}}, ketama},
-          {{"twemproxy-modula", "twemproxy 0.5.0", {hash, tag}}, modula}};
+          {{"twemproxy-modula", "twemproxy 0.5.0", {hash, tag, named}}, modula}};
 }
 
 }  // namespace cleave::ring
