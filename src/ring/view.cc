@@ -1,7 +1,6 @@
 #include "ring/view.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/check.h"
@@ -10,12 +9,6 @@
 
 namespace cleave::ring {
 namespace {
-
-// Steps of the radix index for each entry: with two, most steps hold at most one boundary.
-constexpr std::size_t kStepsPerEntry = 2;
-
-// More entries than this in one step (a finely cut hot range): search by halves.
-constexpr std::uint32_t kScanMax = 8;
 
 struct Mark {
   TokenRange range;
@@ -85,38 +78,12 @@ Result<std::shared_ptr<const RingView>> RingView::build(Document document) {
   const std::vector<Arc> base = base_of(from);
   view->entries_ = marked(overlay(base, from.cuts), marks_of(from.moves));
   view->below_cuts_ = below(base, from.cuts);
-  view->index();
+  CHECK(view->entries_.size() < kNone);
+  std::vector<Token> firsts;
+  firsts.reserve(view->entries_.size());
+  for (const Entry& entry : view->entries_) firsts.push_back(entry.range.first);
+  view->index_ = TokenIndex(std::move(firsts));
   return view;
-}
-
-void RingView::index() {
-  CHECK(entries_.size() < kNone);
-  firsts_.reserve(entries_.size());
-  for (const Entry& entry : entries_) firsts_.push_back(entry.range.first);
-  const std::size_t steps = std::bit_ceil(entries_.size() * kStepsPerEntry);
-  radix_shift_ = 64U - static_cast<unsigned>(std::countr_zero(steps));
-  radix_.reserve(steps + 1);
-  std::uint32_t at = 0;
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    const Token first{step << radix_shift_};
-    while (entries_[at].range.last < first) ++at;
-    radix_.push_back(at);
-  }
-  // One step past the end, so that `find` reads the end of a step as the start of the next.
-  radix_.push_back(static_cast<std::uint32_t>(entries_.size()) - 1);
-}
-
-RangeIndex RingView::find(Token token) const {
-  const std::size_t step = token.value() >> radix_shift_;
-  std::uint32_t at = radix_[step];
-  const std::uint32_t end = radix_[step + 1];  // the last entry that can hold the token
-  if (end - at > kScanMax) {
-    const auto begin = firsts_.begin();
-    const auto above = std::upper_bound(begin + at + 1, begin + end + 1, token);
-    return RangeIndex{static_cast<std::uint32_t>(above - begin) - 1};
-  }
-  while (at < end && firsts_[at + 1] <= token) ++at;
-  return RangeIndex{at};
 }
 
 Token RingView::token_of(std::string_view key) const { return vnode_token(key); }

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "ring/document.h"
 #include "ring/scheme.h"
+#include "ring/token_index.h"
 #include "ring/token_range.h"
 
 namespace cleave::ring {
@@ -54,7 +55,7 @@ class RingView {
   const Entry& entry(RangeIndex index) const { return entries_[index.value()]; }
 
   // The entry that holds the token.
-  RangeIndex find(Token token) const;
+  RangeIndex find(Token token) const { return RangeIndex{index_.find(token)}; }
 
   // The key's place: the scheme's hash of its hash tag (ring/hash_tag.h) or of all of it.
   Token token_of(std::string_view key) const;
@@ -74,14 +75,10 @@ class RingView {
  private:
   explicit RingView(Document document) : document_(std::move(document)) {}
 
-  void index();
-
   Document document_;
   std::vector<Entry> entries_;
-  std::vector<Arc> below_cuts_;       // the base where cuts lie over it, in token order
-  std::vector<Token> firsts_;         // entries_[i].range.first, for the search
-  std::vector<std::uint32_t> radix_;  // top bits -> first entry that can hold them; one step more
-  unsigned radix_shift_ = 64;
+  std::vector<Arc> below_cuts_;  // the base where cuts lie over it, in token order
+  TokenIndex index_;             // over the entries
 };
 
 using RingSnapshot = std::shared_ptr<const RingView>;

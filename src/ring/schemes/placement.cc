@@ -5,7 +5,6 @@
 #include <iterator>
 #include <set>
 
-#include "base/check.h"
 #include "ring/schemes/scheme_row.h"
 
 namespace cleave::ring {
@@ -70,19 +69,25 @@ Result<void> check_nodes(std::span<const PlacedNode> nodes) {
   return {};
 }
 
+std::vector<Token> firsts_of(std::span<const Arc> arcs) {
+  std::vector<Token> firsts;
+  firsts.reserve(arcs.size());
+  for (const Arc& arc : arcs) firsts.push_back(arc.range.first);
+  return firsts;
+}
+
 }  // namespace
+
+Placement::Placement(KeyToToken token_of, std::vector<Arc> arcs, Tokens tokens)
+    : token_of_(std::move(token_of)),
+      arcs_(std::move(arcs)),
+      index_(firsts_of(arcs_)),
+      tokens_(tokens) {}
 
 std::optional<std::size_t> Placement::owner(std::string_view key) const {
   const std::optional<Token> token = token_of(key);
   if (!token) return std::nullopt;
   return owner(*token);
-}
-
-std::size_t Placement::owner(Token token) const {
-  const auto arc =
-      std::ranges::lower_bound(arcs_, token, {}, [](const Arc& each) { return each.range.last; });
-  CHECK(arc != arcs_.end());
-  return arc->node.value() - 1;
 }
 
 Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,

@@ -21,6 +21,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "ring/scheme.h"
+#include "ring/token_index.h"
 
 namespace cleave::ring {
 
@@ -53,8 +54,7 @@ class Placement {
 
   // Requires: arcs cover every token once, sorted, neighbours of one owner joined; the node of
   // index i in the list of nodes is NodeId{i + 1}; `token_of` is thread-safe.
-  Placement(KeyToToken token_of, std::vector<Arc> arcs, Tokens tokens)
-      : token_of_(std::move(token_of)), arcs_(std::move(arcs)), tokens_(tokens) {}
+  Placement(KeyToToken token_of, std::vector<Arc> arcs, Tokens tokens);
 
   // nullopt: the peer refuses the key or spreads such keys round robin. Keys are any bytes.
   std::optional<Token> token_of(std::string_view key) const { return token_of_(key); }
@@ -65,13 +65,14 @@ class Placement {
   // Whether the token of a key stays when nodes come and go, so that cuts are possible.
   bool fixed_tokens() const { return tokens_ == Tokens::kFixed; }
 
-  // Index of the node in the list it was placed with. Cost: the hash, and O(log arcs).
+  // Index of the node in the list it was placed with. Cost: the hash; and O(1) expected.
   std::optional<std::size_t> owner(std::string_view key) const;
-  std::size_t owner(Token token) const;
+  std::size_t owner(Token token) const { return arcs_[index_.find(token)].node.value() - 1; }
 
  private:
   KeyToToken token_of_;
   std::vector<Arc> arcs_;
+  TokenIndex index_;  // over the arcs
   Tokens tokens_;
 };
 
