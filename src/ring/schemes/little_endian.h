@@ -1,8 +1,11 @@
 // Integers from bytes, little endian. For the hashes of this folder.
 #pragma once
 
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace cleave::ring {
@@ -16,14 +19,17 @@ constexpr std::uint64_t load_bytes(std::string_view bytes, std::size_t count) {
   return value;
 }
 
-constexpr std::uint64_t load_64(std::string_view bytes) { return load_bytes(bytes, 8); }
-
-constexpr std::uint32_t load_32(std::string_view bytes) {
-  return static_cast<std::uint32_t>(load_bytes(bytes, 4));
+// The same of a whole integer, in one load. Requires: that many bytes.
+template <std::unsigned_integral Word>
+Word load(std::string_view bytes) {
+  static_assert(std::endian::native == std::endian::little, "turn the bytes around here");
+  Word word = 0;
+  std::memcpy(&word, bytes.data(), sizeof(word));
+  return word;
 }
 
-constexpr std::uint32_t load_16(std::string_view bytes) {
-  return static_cast<std::uint32_t>(load_bytes(bytes, 2));
-}
+inline std::uint64_t load_64(std::string_view bytes) { return load<std::uint64_t>(bytes); }
+inline std::uint32_t load_32(std::string_view bytes) { return load<std::uint32_t>(bytes); }
+inline std::uint32_t load_16(std::string_view bytes) { return load<std::uint16_t>(bytes); }
 
 }  // namespace cleave::ring
