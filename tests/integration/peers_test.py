@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real peers beside `cleave locate --scheme`: random nodes, weights and keys land on the same nodes.
+"""Real peers beside `cleave locate --scheme`: they place random keys on random nodes alike.
 
-The recordings of src/ring/testdata hold what was recorded once; this asks the peer that is installed
-here, about nodes that nobody chose. A peer that is not installed is skipped."""
+The recordings of src/ring/testdata hold what was recorded once; this asks the peer that is
+installed here, about nodes that nobody chose. A peer that is not installed is skipped."""
 
 import http.client
 import json
