@@ -1,25 +1,31 @@
 #include "ring/schemes/digest.h"
 
-#include <openssl/evp.h>
+// The plain functions are deprecated since OpenSSL 3.0 in favour of EVP, which looks up its
+// provider and allocates for every digest: a key of 16 bytes took 450 ns to place, with these 270.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/md5.h>
+#include <openssl/sha.h>
 
 #include "base/check.h"
 
 namespace cleave::ring {
-namespace {
 
-template <class Digest>
-Digest digest_of(std::string_view bytes, const EVP_MD* kind) {
-  Digest digest;
-  unsigned size = 0;
-  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, kind, nullptr) == 1);
-  CHECK(size == digest.size());
+Md5 md5(std::string_view bytes) {
+  MD5_CTX state;
+  Md5 digest;
+  CHECK(MD5_Init(&state) == 1);
+  CHECK(MD5_Update(&state, bytes.data(), bytes.size()) == 1);
+  CHECK(MD5_Final(digest.data(), &state) == 1);
   return digest;
 }
 
-}  // namespace
-
-Md5 md5(std::string_view bytes) { return digest_of<Md5>(bytes, EVP_md5()); }
-
-Sha1 sha1(std::string_view bytes) { return digest_of<Sha1>(bytes, EVP_sha1()); }
+Sha1 sha1(std::string_view bytes) {
+  SHA_CTX state;
+  Sha1 digest;
+  CHECK(SHA1_Init(&state) == 1);
+  CHECK(SHA1_Update(&state, bytes.data(), bytes.size()) == 1);
+  CHECK(SHA1_Final(digest.data(), &state) == 1);
+  return digest;
+}
 
 }  // namespace cleave::ring
