@@ -1,0 +1,34 @@
+// What changes owner from one placement to another of the same scheme, as nodes join, leave or
+// change their weight.
+//
+// Pure. Threads: values.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ring/diff.h"
+#include "ring/schemes/placement.h"
+
+namespace cleave::ring {
+
+// A placement and the nodes that it was made of.
+struct PlacementSide {
+  const Placement& placement;
+  std::span<const PlacedNode> nodes;
+};
+
+// NodeId{i + 1} in `changes` is the node names[i]: those of after, then those that were only before.
+struct PlacementDiff {
+  std::vector<std::string> names;
+  std::vector<Change> changes;  // `moved_ppm` (ring/diff.h) tells their share
+};
+
+// Nodes are the same when their names are. Requires: both of one scheme with the same options for
+// keys. Errors: kInvalid when tokens depend on the nodes, so that there are no ranges to compare.
+// Cost: O(arcs of both + nodes log nodes).
+Result<PlacementDiff> diff(const PlacementSide& before, const PlacementSide& after);
+
+}  // namespace cleave::ring
