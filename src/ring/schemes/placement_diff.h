@@ -20,7 +20,7 @@ struct PlacementSide {
   std::span<const PlacedNode> nodes;
 };
 
-// NodeId{i + 1} in `changes` is the node names[i]: those of after, then those that were only before.
+// NodeId{i + 1} in `changes` is the node names[i]: those of after, then those only in before.
 struct PlacementDiff {
   std::vector<std::string> names;
   std::vector<Change> changes;  // `moved_ppm` (ring/diff.h) tells their share
