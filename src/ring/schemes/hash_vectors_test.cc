@@ -73,7 +73,9 @@ TEST(HashVectors, Murmur64a) {
     EXPECT_EQ(static_cast<std::int64_t>(murmur64a(binary(i), kSeed)),
               of_binary[i].get<std::int64_t>());
   }
-  for (const VectorJson& each : read_vectors("mission_murmur64a_ring.json")["hashes"]) {
+  const VectorJson of_ring = read_vectors("mission_murmur64a_ring.json")["hashes"];
+  ASSERT_EQ(of_ring.size(), 7U);
+  for (const VectorJson& each : of_ring) {
     EXPECT_EQ(static_cast<std::int64_t>(murmur64a(each["key"].get<std::string>(), kSeed)),
               each["hash"].get<std::int64_t>());
   }
