@@ -130,6 +130,12 @@ Json render_cut(const ring::Cut& cut, const ring::Document& document) {
   return json;
 }
 
+Json render_options(const ring::SchemeSpec& scheme) {
+  Json json = Json::object();
+  for (const auto& [name, value] : scheme.options) json[name] = value;
+  return json;
+}
+
 }  // namespace
 
 Json render_range(const ring::TokenRange& range) {
@@ -168,7 +174,8 @@ Json render_status(const Facts& facts) {
   const ring::Document& document = status.view->document();
   json["pool"] = document.pool;
   json["epoch"] = document.epoch.value();
-  json["scheme"] = document.scheme;
+  json["scheme"] = document.scheme.name;
+  json["scheme_options"] = render_options(document.scheme);
   json["mode"] = ring::to_string(document.mode);
   json["frozen"] = document.frozen;
   json["cuts"] = document.cuts.size();
@@ -185,7 +192,8 @@ Json render_ring(const ring::RingView& view) {
   Json cuts = Json::array();
   for (const ring::Cut& cut : document.cuts) cuts.push_back(render_cut(cut, document));
   return {{"epoch", document.epoch.value()},
-          {"scheme", document.scheme},
+          {"scheme", document.scheme.name},
+          {"scheme_options", render_options(document.scheme)},
           {"entries", std::move(entries)},
           {"cuts", std::move(cuts)}};
 }

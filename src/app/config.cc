@@ -7,6 +7,7 @@
 #include "app/yaml_walk.h"
 #include "balance/named_constants.h"
 #include "base/ascii.h"
+#include "ring/edits.h"
 
 namespace cleave::app {
 namespace {
@@ -22,6 +23,15 @@ std::string read_name(Section& section) {
   return name;
 }
 
+// Clients and proxies that give their servers no names call them by their addresses.
+std::string read_node_name(Section& section) {
+  std::string name = section.text("name");
+  if (!is_plain_name(name, ":")) {
+    section.fail("name", "want 1 to 64 letters, digits, '-', '_', '.' or ':', got '" + name + "'");
+  }
+  return name;
+}
+
 net::Address read_server(Section& section, std::set<std::string>& seen) {
   net::Address address = section.address("address");
   if (address.port == 0) section.fail("address", "want a port from 1 to 65535");
@@ -33,7 +43,8 @@ net::Address read_server(Section& section, std::set<std::string>& seen) {
 
 ring::Node read_node(Section section, std::set<std::string>& addresses) {
   ring::Node node;
-  node.name = read_name(section);
+  node.name = read_node_name(section);
+  node.hash_key = section.text("hash_key", "");
   node.weight = static_cast<std::uint32_t>(
       section.number("weight", {.fallback = 1, .min = 1, .max = kWeightMax}));
   for (Section& member : section.list("members")) {
@@ -61,16 +72,24 @@ void read_nodes(Section& section, std::vector<ring::Node>& nodes) {
   if (nodes.empty()) section.fail("nodes", "want at least one node");
 }
 
+// What can be wrong with a scheme, its options and how it likes the nodes, the ring knows.
+void check_placed(Section& section, const PoolConfig& pool) {
+  const bool readable = !pool.name.empty() && !pool.nodes.empty();
+  if (!readable || pool.scheme == ring::SchemeSpec{.name = "vnode"}) return;
+  const auto created = ring::create(
+      {.pool = pool.name, .mark = {}, .nodes = pool.nodes, .scheme = pool.scheme, .now = {}});
+  if (!created) section.fail("ring", created.error().message);
+}
+
 PoolConfig read_pool(Section section) {
   PoolConfig pool;
   pool.name = read_name(section);
   pool.kind =
       section.choice("kind", {"store", "cache"}, 0) == 0 ? PoolKind::kStore : PoolKind::kCache;
   Section ring = section.section("ring");
-  const std::vector<std::string> schemes = {"vnode"};
-  pool.scheme = schemes[ring.choice("scheme", schemes, 0)];
-  ring.finish();
+  pool.scheme = {.name = ring.text("scheme", "vnode"), .options = ring.rest()};
   read_nodes(section, pool.nodes);
+  check_placed(section, pool);
   Section servers = section.section("servers");
   pool.credentials.user = servers.text("user", "");
   pool.credentials.password = servers.text("password", "");

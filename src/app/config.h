@@ -46,7 +46,7 @@ enum class PoolKind : std::uint8_t { kStore, kCache };
 struct PoolConfig {
   std::string name;
   PoolKind kind = PoolKind::kStore;
-  std::string scheme = "vnode";
+  ring::SchemeSpec scheme = {.name = "vnode"};
   std::vector<ring::Node> nodes;     // ids are given by the document, not here
   backend::Credentials credentials;  // how we log in at the servers
 };

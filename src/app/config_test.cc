@@ -81,7 +81,7 @@ TEST(Config, FillsInWhatIsLeftOut) {
   EXPECT_EQ(config->coordination.path, "cleave.db");
   EXPECT_EQ(config->history_path, "cleave.db.history");
   EXPECT_EQ(config->pool.kind, PoolKind::kStore);
-  EXPECT_EQ(config->pool.scheme, "vnode");
+  EXPECT_EQ(config->pool.scheme, ring::SchemeSpec{.name = "vnode"});
   EXPECT_EQ(config->pool.nodes[0].weight, 1U);
   EXPECT_EQ(config->balance.mode, ring::Mode::kAuto);
   EXPECT_EQ(config->limits.request_timeout, Limits{}.request_timeout);
@@ -135,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:3:1: worker: unknown key; known here: insecure, pools, listeners, admin, "
                 "limits, workers, coordination, history, balance"},
         BadCase{"UnknownKeyDeepInside", "{name: a,", "{name: a, wieght: 2,",
-                "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, weight, "
-                "members"},
+                "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, hash_key, "
+                "weight, members"},
         BadCase{"DuplicateKey", "workers: 1", "workers: 1\nworkers: 2",
                 "f.yaml:4:1: workers: this key is there twice"},
         BadCase{"DuplicateKeyInFlow", "{name: a,", "{name: a, name: c,",
@@ -181,8 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"MissingKey", "{name: a,", "{weight: 1,",
                 "f.yaml:7:9: pools[0].nodes[0].name: this key is missing; want a text"},
         BadCase{"BadName", "{name: a,", "{name: a b,",
-                "f.yaml:7:16: pools[0].nodes[0].name: want 1 to 64 letters, digits, '-', '_' or "
-                "'.', got 'a b'"},
+                "f.yaml:7:16: pools[0].nodes[0].name: want 1 to 64 letters, digits, '-', '_', "
+                "'.' or ':', got 'a b'"},
         BadCase{"SameNodeTwice", "{name: b,", "{name: a,",
                 "f.yaml:8:16: pools[0].nodes[1].name: 'a' is there twice; names of nodes are "
                 "unique"},
@@ -195,7 +195,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"PortZeroForServer", "127.0.0.1:7001", "127.0.0.1:0",
                 "f.yaml:7:39: pools[0].nodes[0].members[0].address: want a port from 1 to 65535"},
         BadCase{"UnknownScheme", "    nodes:", "    ring: {scheme: ketama}\n    nodes:",
-                "f.yaml:6:20: pools[0].ring.scheme: want one of vnode, got 'ketama'"},
+                "f.yaml:6:11: pools[0].ring: create pool 'main': no scheme is named 'ketama'"},
+        BadCase{"UnknownOption", "    nodes:", "    ring: {points_: 1}\n    nodes:",
+                "f.yaml:6:11: pools[0].ring: create pool 'main': scheme vnode has no option"},
+        BadCase{"NumbersOnly", "    nodes:", "    ring: {scheme: jump}\n    nodes:",
+                "f.yaml:6:11: pools[0].ring: create pool 'main': scheme jump places numbers only"},
         BadCase{"NoWindow", "workers: 1", "balance: {windows: [nightly]}",
                 "f.yaml:3:20: balance.windows: want a window of UTC time like 22:00-06:00, got "
                 "'nightly'"},

@@ -38,6 +38,7 @@ ring::Creation creation_of(const Config& config) {
   return {.pool = config.pool.name,
           .mark = random_name(),
           .nodes = config.pool.nodes,
+          .scheme = config.pool.scheme,
           .mode = config.balance.mode,
           .now = SystemClock().wall_now()};
 }

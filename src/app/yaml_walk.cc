@@ -149,6 +149,21 @@ std::vector<Section> Section::list(const std::string& key) {
   return sections;
 }
 
+std::map<std::string, std::string, std::less<>> Section::rest() {
+  std::map<std::string, std::string, std::less<>> texts;
+  for (Item& item : items_) {
+    if (item.asked) continue;
+    item.asked = true;
+    const std::string& key = item.key.Scalar();
+    if (item.value.IsScalar()) {
+      texts.emplace(key, item.value.Scalar());
+    } else {
+      fail(key, "want one value, got " + describe(item.value));
+    }
+  }
+  return texts;
+}
+
 bool Section::has(const std::string& key) const {
   return std::ranges::any_of(items_, [&](const Item& item) { return item.key.Scalar() == key; });
 }

@@ -16,6 +16,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +71,9 @@ class Section {
   Section section(const std::string& key);
   // Each element as a mapping. Absent: empty.
   std::vector<Section> list(const std::string& key);
+
+  // What nobody asked for until now, as texts.
+  std::map<std::string, std::string, std::less<>> rest();
 
   bool has(const std::string& key) const;
   // An error about one key of this section (about the section where it is absent).

@@ -127,7 +127,12 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   result.trigger = next_trigger(input.trigger, levels, goal.stop_ppm, input.constants, input.now);
   update_filling(board, calm, input.trigger, result.trigger);
   update_emptying(board, input.trigger, result.trigger);
-  if (input.view->document().frozen) {
+  const ring::Document& document = input.view->document();
+  if (!input.view->cuttable()) {
+    result.verdicts.push_back({.why = Why::kScheme,
+                               .text = "scheme " + document.scheme.name +
+                                       " places a key by the number of nodes: nothing can move"});
+  } else if (document.frozen) {
     result.verdicts.push_back(
         {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
   } else {

@@ -172,7 +172,7 @@ TEST(Loop, ADrainedNodeIsEmptiedAndCanBeRemoved) {
   const std::uint64_t to_move = world.keys_by_node()[NodeId{2}];
   for (int tick = 0; tick < 40; ++tick) world.tick();
   EXPECT_TRUE(world.view()->owned_by(NodeId{2}).empty());
-  EXPECT_TRUE(ring::remove_node(world.document(), NodeId{2}).has_value());
+  EXPECT_TRUE(ring::remove_node(world.document(), NodeId{2}, {}).has_value());
   EXPECT_LE(world.keys_moved, to_move * 102 / 100);
 }
 

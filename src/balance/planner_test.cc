@@ -95,6 +95,16 @@ TEST_F(PlannerTest, AFrozenPoolIsLeftAlone) {
   EXPECT_EQ(reasons(plan), std::vector{Why::kFrozen});
 }
 
+TEST_F(PlannerTest, NothingIsPlannedWhereTokensDependOnTheNodes) {
+  document_.scheme.name = "modulo";
+  document_.cuts.clear();
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(plan.peak_ppm, 1'600'000U);
+  EXPECT_EQ(reasons(plan), std::vector{Why::kScheme});
+}
+
 TEST_F(PlannerTest, APictureOfAnotherRingIsNotUsed) {
   load({160, 100, 100, 40});
   planned();

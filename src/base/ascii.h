@@ -23,11 +23,11 @@ inline std::string lowered(std::string_view text) {
 }
 
 // A name that may stand in tables, labels of metrics and URLs as it is: 1 to kNameCharactersMax
-// letters, digits, '-', '_' or '.'.
-constexpr bool is_plain_name(std::string_view text) {
-  const auto plain = [](char c) {
+// letters, digits, '-', '_', '.', or one of `more`.
+constexpr bool is_plain_name(std::string_view text, std::string_view more = "") {
+  const auto plain = [&](char c) {
     return (lowered(c) >= 'a' && lowered(c) <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+           c == '_' || c == '.' || more.contains(c);
   };
   return !text.empty() && text.size() <= kNameCharactersMax && std::ranges::all_of(text, plain);
 }

@@ -250,8 +250,12 @@ void Controller::drain_node(NodeId node, Done<void> done) {
 }
 
 void Controller::remove_node(NodeId node, Done<void> done) {
-  impl_->order([node](const ring::Document& document) { return ring::remove_node(document, node); },
-               "node", "remove " + std::to_string(node.value()), std::move(done));
+  const UnixMillis now = impl_->options.loop.wall_now();
+  impl_->order(
+      [node, now](const ring::Document& document) {
+        return ring::remove_node(document, node, now);
+      },
+      "node", "remove " + std::to_string(node.value()), std::move(done));
 }
 
 void Controller::flatten(Done<std::uint64_t> done) { impl_->flatten(std::move(done)); }

@@ -64,7 +64,7 @@ void Membership::leave(std::function<void(Result<SharedDocument>)> left) {
 void Membership::publish(const SharedDocument& document) {
   const bool newer = view_ == nullptr || document->epoch > view_->epoch();
   if (!newer && !options_.mutations.views_go_back) return;
-  Result<ring::RingSnapshot> view = ring::RingView::build(*document);
+  Result<ring::RingSnapshot> view = ring::RingView::build(*document, view_.get());
   if (!view) return be_removed("the ring document cannot be used: " + view.error().message);
   view_ = std::move(*view);
   options_.publish(view_);

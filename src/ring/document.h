@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "ring/scheme_spec.h"
 #include "ring/token_range.h"
 
 namespace cleave::ring {
@@ -26,11 +27,12 @@ inline constexpr std::uint64_t kNumberMax = (std::uint64_t{1} << 53U) - 1;  // e
 inline constexpr std::uint32_t kWeightMax = 1'000;
 inline constexpr std::uint64_t kWeightSumMax = 65'536;    // 8.4 million points: a second to build
 inline constexpr std::size_t kWordBytesMax = 255;         // a name, an address, a rack, a session
+inline constexpr std::size_t kOptionBytesMax = 65'536;    // the value of a scheme's option
 inline constexpr std::size_t kExpectedLoadsMax = 10'000;  // of all events
 inline constexpr std::size_t kEventLoadsMax = 4'096;      // of one event
 inline constexpr std::uint64_t kExpectedLoadMax = 1'000'000'000'000'000;  // a million cores
 inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;      // the text form
-inline constexpr std::uint32_t kTextReader = 3;  // newest text form that `parse_document` reads
+inline constexpr std::uint32_t kTextReader = 4;  // newest text form that `parse_document` reads
 
 // One server process of a node; the first member of a node is its primary.
 struct Member {
@@ -49,10 +51,11 @@ enum class NodeState : std::uint8_t {
 // One backend group.
 struct Node {
   NodeId id;
-  std::string name;          // unique; the vnode scheme hashes it
+  std::string name;          // unique
   std::uint32_t weight = 1;  // 1..1000: share of the base, and of capacity
   NodeState state = NodeState::kActive;
   std::vector<Member> members;  // at least one
+  std::string hash_key = {};    // what the scheme hashes; empty: the name
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -133,14 +136,15 @@ struct Router {
 // next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
 // canonical and disjoint from each other's, their ends known and different; routers sorted by
 // session and unique; the leader is a router; move id <= phase epoch <= epoch; events sorted by
-// name and unique, only where every router reads them; numbers and times in 0 .. kNumberMax; names,
-// addresses, racks, sessions and the pool are UTF-8 without control characters, at most
-// kWordBytesMax bytes. Reasons are free text.
+// name and unique; the scheme places the active nodes (ring/base_ring.h), and has cuts and moves
+// only if its tokens do not depend on the nodes; every router reads the text form; numbers and
+// times in 0 .. kNumberMax; names, hash keys, addresses, racks, sessions and the pool are UTF-8
+// without control characters, at most kWordBytesMax bytes. Reasons are free text.
 struct Document {
   Epoch epoch;
   std::string pool;
   std::string mark;  // this pool's ownership marker value on its servers (rule 12); random
-  std::string scheme = "vnode";
+  SchemeSpec scheme = {.name = "vnode"};
   std::vector<Node> nodes;  // sorted by id
   NodeId next_node{1};
   std::vector<Cut> cuts;
@@ -163,7 +167,8 @@ const Router* find_router(const Document& document, const SessionId& session);
 bool has_router(const Document& document, const SessionId& session);
 std::vector<SessionId> sessions_of(const Document& document);  // of the routers, sorted
 
-// Every broken invariant is a kInvalid error that names the value.
+// Every broken invariant is a kInvalid error that names the value. Cost: O(all of it); for other
+// schemes than plain vnode that of placing the nodes too.
 Result<void> validate(const Document& document);
 
 // The version of the text form that `to_text` writes for this document: the oldest that can hold

@@ -1,4 +1,6 @@
 // The text form of a document, reading (docs/formats/ring-document.md).
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -55,6 +57,27 @@ class Fields {
     if (value->is_string()) return value->get<std::string>();
     mistakes_.note(place_of(name), "a string");
     return {};
+  }
+
+  // Absent: empty.
+  std::string optional_text(const char* name) {
+    return json_.contains(name) ? text(name) : std::string();
+  }
+
+  // An object of texts; absent: empty.
+  std::map<std::string, std::string, std::less<>> optional_texts(const char* name) {
+    std::map<std::string, std::string, std::less<>> texts;
+    if (!json_.contains(name)) return texts;
+    const Json& object = json_.at(name);
+    if (!object.is_object()) mistakes_.note(place_of(name), "an object");
+    for (const auto& [key, value] : object.items()) {
+      if (value.is_string()) {
+        texts.emplace(key, value.get<std::string>());
+      } else {
+        mistakes_.note(place_of(name) + "." + key, "a string");
+      }
+    }
+    return texts;
   }
 
   bool flag(const char* name) {
@@ -165,6 +188,7 @@ Node read_node(const Json& json, const std::string& place, Mistakes& mistakes) {
   node.weight = fields.small_number("weight");
   node.state = fields.word("state", parse_node_state);
   node.members = fields.list("members", read_member);
+  node.hash_key = fields.optional_text("hash_key");
   return node;
 }
 
@@ -237,7 +261,8 @@ Document read_document(const Json& json, Mistakes& mistakes) {
   document.epoch = Epoch{fields.number("epoch")};
   document.pool = fields.text("pool");
   document.mark = fields.text("mark");
-  document.scheme = fields.text("scheme");
+  document.scheme.name = fields.text("scheme");
+  document.scheme.options = fields.optional_texts("scheme_options");
   document.nodes = fields.list("nodes", read_node);
   document.next_node = NodeId{fields.small_number("next_node")};
   document.cuts = fields.list("cuts", read_cut);

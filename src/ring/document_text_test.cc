@@ -93,6 +93,38 @@ TEST(DocumentText, FormatThreeIsFrozen) {
   EXPECT_EQ(to_text(*document) + "\n", text);
 }
 
+// The first example of docs/formats/ring-document.md as another proxy's pool.
+Document adopted_example() {
+  Document document = expecting_example();
+  document.scheme = {.name = "twemproxy-ketama",
+                     .options = {{"hash", "fnv1a_64"}, {"hash_tag", "{}"}}};
+  document.nodes[0].hash_key = "127.0.0.1:7001";
+  for (Router& router : document.routers) router.reader = 4;
+  return document;
+}
+
+TEST(DocumentText, FormatFourIsFrozen) {
+  const Document adopted = adopted_example();
+  const std::string text = golden(CLEAVE_TESTDATA "/document_v4.json", to_text(adopted) + "\n");
+  const auto document = parse_document(text);
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(*document, adopted);
+  EXPECT_EQ(to_text(*document) + "\n", text);
+}
+
+// Whoever does not know the scheme would place keys as vnode does.
+TEST(DocumentText, OtherSchemesAndHashKeysNeedTheirReader) {
+  EXPECT_EQ(Json::parse(to_text(adopted_example()))["min_reader"], 4);
+  Document keyed = example();
+  keyed.nodes[1].hash_key = "b.example";
+  for (Router& router : keyed.routers) router.reader = 4;
+  EXPECT_EQ(Json::parse(to_text(keyed))["min_reader"], 4);
+  keyed.routers[0].reader = 3;
+  const auto valid = validate(keyed);
+  ASSERT_FALSE(valid);
+  EXPECT_NE(valid.error().message.find("other scheme than vnode"), std::string::npos);
+}
+
 // An older router may join a pool that expects nothing, and must not one that does: it would write
 // the document without what is expected.
 TEST(DocumentText, OnlyWhatIsExpectedNeedsANewerReader) {

@@ -1,8 +1,10 @@
 // The text form of a document, writing (docs/formats/ring-document.md).
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "ring/document.h"
+#include "ring/scheme.h"
 #include "ring/text_format.h"
 
 namespace cleave::ring {
@@ -20,11 +22,13 @@ Json json_of(const Node& node) {
   for (const Member& member : node.members) {
     members.push_back({{"address", member.address}, {"rack", member.rack}});
   }
-  return {{"id", node.id.value()},
-          {"name", node.name},
-          {"weight", node.weight},
-          {"state", to_string(node.state)},
-          {"members", std::move(members)}};
+  Json json = {{"id", node.id.value()},
+               {"name", node.name},
+               {"weight", node.weight},
+               {"state", to_string(node.state)},
+               {"members", std::move(members)}};
+  if (!node.hash_key.empty()) json["hash_key"] = node.hash_key;
+  return json;
 }
 
 Json json_of(const Cut& cut) {
@@ -73,6 +77,9 @@ Json list_of(const std::vector<T>& values) {
 }  // namespace
 
 std::uint32_t text_format_of(const Document& document) {
+  const bool plain = document.scheme == SchemeSpec{.name = std::string(kVnodeScheme)} &&
+                     std::ranges::all_of(document.nodes, &std::string::empty, &Node::hash_key);
+  if (!plain) return kTextFormatScheme;
   return document.expected.empty() ? kTextFormatPlain : kTextFormatExpected;
 }
 
@@ -80,12 +87,12 @@ std::string to_text(const Document& document) {
   const std::uint32_t format = text_format_of(document);
   Json json = {
       {"format", format},
-      // An older reader would not misunderstand the rest, but lose what is expected when it writes.
+      // An older reader would lose what is expected when it writes, and place keys as vnode does.
       {"min_reader", format},
       {"epoch", document.epoch.value()},
       {"pool", document.pool},
       {"mark", document.mark},
-      {"scheme", document.scheme},
+      {"scheme", document.scheme.name},
       {"nodes", list_of(document.nodes)},
       {"next_node", document.next_node.value()},
       {"cuts", list_of(document.cuts)},
@@ -96,6 +103,7 @@ std::string to_text(const Document& document) {
       {"mode", to_string(document.mode)},
       {"frozen", document.frozen},
   };
+  if (!document.scheme.options.empty()) json["scheme_options"] = document.scheme.options;
   if (!document.expected.empty()) json["expected"] = list_of(document.expected);
   // `replace`: a reason may quote a key, and keys are any bytes; the default would throw.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+#include "ring/base_ring.h"
 #include "ring/ownership.h"
+#include "ring/scheme.h"
 
 namespace cleave::ring {
 
@@ -27,6 +30,14 @@ void keep_owners(const Document& before, Document& after, const std::string& rea
                           .pinned_until = {}});
   }
   std::ranges::sort(after.cuts, {}, &Cut::range);
+}
+
+Result<void> check_cuttable(const Document& document, const std::string& what) {
+  if (document.scheme.name == kVnodeScheme) return {};
+  const Result<BaseRing> base = make_base(document);
+  CHECK(base);
+  const Result<void> cuttable = check_cuttable(document.scheme, *base->placement);
+  return cuttable ? cuttable : fail(what, cuttable.error());
 }
 
 std::string describe(const Document& document, NodeId node) {

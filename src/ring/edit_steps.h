@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/result.h"
 #include "ring/document.h"
 
 namespace cleave::ring {
@@ -17,6 +18,10 @@ void abort_unfinished(Document& document);
 // changed, a cut that keeps its old owner. Requires: `after` has the cuts of `before`; both valid.
 void keep_owners(const Document& before, Document& after, const std::string& reason,
                  UnixMillis now);
+
+// For edits that cut, move, or change the base: kConflict, with `what`, where the scheme's tokens
+// depend on the nodes.
+Result<void> check_cuttable(const Document& document, const std::string& what);
 
 // "node 'a'", or "node 7" when there is none of that id.
 std::string describe(const Document& document, NodeId node);

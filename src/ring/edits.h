@@ -27,12 +27,14 @@ struct Creation {
   std::string pool;
   std::string mark;
   std::vector<Node> nodes;  // ids are given here, in order; the caller's are ignored
+  SchemeSpec scheme = {.name = "vnode"};
   Mode mode = Mode::kAuto;
   UnixMillis now;
 };
 
-// Epoch 1. Ownership is evened by a few cuts while that costs nothing: every node's share is within
-// 2 % of its weight's. Errors: kInvalid.
+// Epoch 1. Ownership of a vnode ring is evened by a few cuts while that costs nothing: every node's
+// share is within 2 % of its weight's. Any other scheme is there because servers hold keys where it
+// has them: it stays as it is. Errors: kInvalid.
 Result<Document> create(const Creation& creation);
 
 // Rule 2. A router's session joins; joining twice is a conflict (a session never returns).
@@ -99,7 +101,7 @@ Result<Document> add_node(const Document& document, const Node& node, UnixMillis
 Result<Document> drain_node(const Document& document, NodeId node, UnixMillis now);
 
 // Conflict while the node owns a token or takes part in a move, and for the last active node.
-Result<Document> remove_node(const Document& document, NodeId node);
+Result<Document> remove_node(const Document& document, NodeId node, UnixMillis now);
 
 // Same as drain + add for a weight: the base changes, cuts keep every owner.
 Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t weight,

@@ -60,6 +60,9 @@ Result<Document> lay_cut(const Document& document, const Cut& cut) {
   if (find_node(document, cut.node) == nullptr) {
     return conflict("cut: " + describe(document, cut.node) + " is unknown");
   }
+  if (const auto good = check_cuttable(document, "cut"); !good) {
+    return std::unexpected(good.error());
+  }
   if (!owns_all(owners(document), cut.node, {cut.range})) {
     return conflict("cut: " + describe(document, cut.node) + " does not own all of " +
                     to_string(cut.range));

@@ -92,6 +92,9 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
   if (const auto good = check_request(request); !good) return std::unexpected(good.error());
   if (document.frozen) return conflict("move: the pool is frozen");
   if (const auto good = check_ends(document, request); !good) return std::unexpected(good.error());
+  if (const auto good = check_cuttable(document, "move"); !good) {
+    return std::unexpected(good.error());
+  }
   const RangeSet ranges = normalised(request.ranges);
   for (const Move& move : document.moves) {
     if (overlap(move.ranges, ranges)) {

@@ -37,6 +37,9 @@ bool owns_some(const Document& document, NodeId id) {
 }  // namespace
 
 Result<Document> add_node(const Document& document, const Node& node, UnixMillis now) {
+  if (const auto good = check_cuttable(document, "add node"); !good) {
+    return std::unexpected(good.error());
+  }
   Document next = advanced(document);
   next.nodes.push_back(node);
   next.nodes.back().id = document.next_node;
@@ -53,21 +56,30 @@ Result<Document> drain_node(const Document& document, NodeId node, UnixMillis no
   if (found == nullptr) return conflict(what + " is unknown");
   if (found->state == NodeState::kDraining) return conflict(what + " is draining already");
   if (is_last_active(document, node)) return conflict(what + " is the last active node");
+  if (const auto good = check_cuttable(document, what); !good) {
+    return std::unexpected(good.error());
+  }
   Document next = advanced(document);
   node_of(next, node).state = NodeState::kDraining;
+  if (const Result<void> valid = validate(next); !valid) return fail(what, valid.error());
   keep_owners(document, next, "kept while node '" + found->name + "' drains", now);
   return next;
 }
 
-Result<Document> remove_node(const Document& document, NodeId node) {
+Result<Document> remove_node(const Document& document, NodeId node, UnixMillis now) {
+  const Node* found = find_node(document, node);
   const std::string what = "remove: " + describe(document, node);
-  if (find_node(document, node) == nullptr) return conflict(what + " is unknown");
+  if (found == nullptr) return conflict(what + " is unknown");
   if (takes_part(document, node)) return conflict(what + " takes part in a move");
   if (is_last_active(document, node)) return conflict(what + " is the last active node");
   if (owns_some(document, node)) return conflict(what + " still owns tokens; drain it first");
   Document next = advanced(document);
   // No cut names it: whoever has a cut owns its tokens.
   std::erase_if(next.nodes, [&](const Node& each) { return each.id == node; });
+  if (found->state == NodeState::kDraining) return next;
+  // An active node may own nothing and still, by its weight, have its part in where others are.
+  if (const Result<void> valid = validate(next); !valid) return fail(what, valid.error());
+  keep_owners(document, next, "kept when " + describe(document, node) + " left", now);
   return next;
 }
 
@@ -79,6 +91,9 @@ Result<Document> set_weight(const Document& document, NodeId node, std::uint32_t
   if (found->state == NodeState::kDraining) return conflict(what + " is draining");
   if (found->weight == weight) {
     return conflict(what + " has weight " + std::to_string(weight) + " already");
+  }
+  if (const auto good = check_cuttable(document, what); !good) {
+    return std::unexpected(good.error());
   }
   Document next = advanced(document);
   node_of(next, node).weight = weight;

@@ -22,7 +22,7 @@ TEST_F(Edits, AJoiningNodeGetsTheNextIdAndNothingElse) {
 
 TEST_F(Edits, IdsNeverReturn) {
   Document next = must(add_node(document_, make_node("c"), {}));
-  next = must(remove_node(next, NodeId{3}));  // it owns nothing yet
+  next = must(remove_node(next, NodeId{3}, {}));  // it owns nothing yet
   EXPECT_EQ(must(add_node(next, make_node("c"), {})).nodes.back().id, NodeId{4});
 }
 
@@ -35,17 +35,17 @@ TEST_F(Edits, ADrainingNodeKeepsWhatItOwns) {
 }
 
 TEST_F(Edits, ANodeIsRemovedOnceItOwnsNothing) {
-  expect_conflict(remove_node(document_, NodeId{9}), "node 9 is unknown");
-  expect_conflict(remove_node(document_, NodeId{1}), "still owns tokens");
-  expect_conflict(remove_node(copying(), NodeId{2}), "takes part in a move");
-  expect_conflict(remove_node(make_document({1}), NodeId{1}), "the last active node");
+  expect_conflict(remove_node(document_, NodeId{9}, {}), "node 9 is unknown");
+  expect_conflict(remove_node(document_, NodeId{1}, {}), "still owns tokens");
+  expect_conflict(remove_node(copying(), NodeId{2}, {}), "takes part in a move");
+  expect_conflict(remove_node(make_document({1}), NodeId{1}, {}), "the last active node");
   Document next = must(drain_node(document_, NodeId{1}, {}));
   MoveRequest all = request();
   all.ranges = view_of(next)->owned_by(NodeId{1});
   next = committed(fenced(must(begin_move(next, all))));
-  expect_conflict(remove_node(next, NodeId{1}), "takes part in a move");
+  expect_conflict(remove_node(next, NodeId{1}, {}), "takes part in a move");
   next = must(finish_move(next, next.moves[0].id, next.moves[0].phase_epoch));
-  next = must(remove_node(next, NodeId{1}));
+  next = must(remove_node(next, NodeId{1}, {}));
   EXPECT_EQ(find_node(next, NodeId{1}), nullptr);
   EXPECT_EQ(view_of(next)->owned_by(NodeId{2}), RangeSet{kAll});
 }

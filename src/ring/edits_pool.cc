@@ -6,6 +6,7 @@
 #include "ring/edits.h"
 #include "ring/even.h"
 #include "ring/ownership.h"
+#include "ring/scheme.h"
 
 namespace cleave::ring {
 
@@ -15,6 +16,7 @@ Result<Document> create(const Creation& creation) {
   document.pool = creation.pool;
   document.mark = creation.mark;
   document.mode = creation.mode;
+  document.scheme = creation.scheme;
   for (Node node : creation.nodes) {
     node.id = document.next_node;
     document.next_node = NodeId{node.id.value() + 1};
@@ -23,7 +25,9 @@ Result<Document> create(const Creation& creation) {
   if (const Result<void> valid = validate(document); !valid) {
     return fail("create pool '" + creation.pool + "'", valid.error());
   }
-  document.cuts = even_cuts(document.nodes, base_of(document), creation.now);
+  if (document.scheme.name == kVnodeScheme) {
+    document.cuts = even_cuts(document.nodes, base_of(document), creation.now);
+  }
   return document;
 }
 

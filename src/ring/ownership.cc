@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ring/base_ring.h"
 
 namespace cleave::ring {
 namespace {
@@ -13,10 +14,9 @@ Token after(Token token) { return Token{token.value() + 1}; }
 }  // namespace
 
 std::vector<Arc> base_of(const Document& document) {
-  CHECK(document.scheme == kVnodeScheme);
-  std::vector<Arc> base = vnode_base(document.nodes);
-  CHECK(!base.empty());
-  return base;
+  Result<BaseRing> base = make_base(document);
+  CHECK(base);
+  return std::move(base->arcs);
 }
 
 std::vector<Entry> overlay(std::span<const Arc> base, std::span<const Cut> cuts) {

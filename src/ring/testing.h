@@ -46,10 +46,12 @@ inline std::vector<Node> make_nodes(const std::vector<std::uint32_t>& weights) {
   return nodes;
 }
 
-inline Document make_document(const std::vector<std::uint32_t>& weights) {
+inline Document make_document(const std::vector<std::uint32_t>& weights,
+                              const SchemeSpec& scheme = {.name = "vnode"}) {
   auto document = create({.pool = "main",
                           .mark = "m1",
                           .nodes = make_nodes(weights),
+                          .scheme = scheme,
                           .mode = Mode::kAuto,
                           .now = UnixMillis{1'000}});
   EXPECT_TRUE(document) << document.error().message;
@@ -93,6 +95,20 @@ inline TokenRange any_part(Rng& rng, TokenRange range) {
   return {Token{range.first.value() + from}, Token{range.last.value() - cut_off}};
 }
 
+// Mostly vnode; else one of each kind that can be cut: at or above, nearest, by position, a table,
+// slots, signed. Of few points, because every edit places them anew.
+inline SchemeSpec any_scheme(Rng& rng) {
+  switch (rng.below(12)) {
+    case 0: return {.name = "murmur64a-vnode", .options = {{"points", "6"}}};
+    case 1: return {.name = "haproxy", .options = {{"method", "consistent"}}};
+    case 2: return {.name = "jedis"};
+    case 3: return {.name = "codis"};
+    case 4: return {.name = "envoy-maglev", .options = {{"table_size", "31"}}};
+    case 5: return {.name = "java-vnode", .options = {{"points", "7"}}};
+    default: return {.name = "vnode"};
+  }
+}
+
 // One for each function of ring/edits.h that changes a document.
 enum class EditKind : std::uint8_t {
   kJoin,
@@ -127,7 +143,7 @@ class RandomEdits {
   Document document() {
     std::vector<std::uint32_t> weights(1 + rng_.below(4));
     for (std::uint32_t& weight : weights) weight = 1 + static_cast<std::uint32_t>(rng_.below(2));
-    return make_document(weights);
+    return make_document(weights, any_scheme(rng_));
   }
 
   // Moves are drawn more often than the rest, so that they get far.
@@ -153,7 +169,7 @@ class RandomEdits {
       case EditKind::kMerge: return merge_cuts(from, any_part(rng_, kAll), now_);
       case EditKind::kAddNode: return add(from);
       case EditKind::kDrain: return drain_node(from, any_node(from), now_);
-      case EditKind::kRemoveNode: return remove_node(from, any_node(from));
+      case EditKind::kRemoveNode: return remove_node(from, any_node(from), now_);
       case EditKind::kWeight:
         return set_weight(from, any_node(from), 1 + static_cast<std::uint32_t>(rng_.below(3)),
                           now_);
@@ -209,7 +225,9 @@ class RandomEdits {
 
   Result<Document> add(const Document& from) {
     if (from.nodes.size() >= 6) return fail(Code::kExhausted, "enough nodes for a test");
-    return add_node(from, make_node("n" + std::to_string(from.next_node.value())), now_);
+    Node node = make_node("n" + std::to_string(from.next_node.value()));
+    if (rng_.chance(1, 4)) node.hash_key = "10.0.0." + std::to_string(rng_.below(99)) + ":6379";
+    return add_node(from, node, now_);
   }
 
   ExpectedEvent any_event() {

@@ -5,7 +5,8 @@
 
 namespace cleave::ring {
 
-inline constexpr std::uint32_t kTextFormatPlain = 2;     // of a document that expects nothing
+inline constexpr std::uint32_t kTextFormatPlain = 2;     // of a vnode ring that expects nothing
 inline constexpr std::uint32_t kTextFormatExpected = 3;  // of one that does
+inline constexpr std::uint32_t kTextFormatScheme = 4;    // of a scheme's options, or hash keys
 
 }  // namespace cleave::ring

@@ -4,10 +4,12 @@
 #include <set>
 #include <string>
 
+#include "ring/base_ring.h"
 #include "ring/document.h"
 #include "ring/scheme.h"
 #include "ring/text_format.h"
 #include "ring/utf8.h"
+#include "ring/validate.h"
 
 namespace cleave::ring {
 namespace {
@@ -68,6 +70,9 @@ Result<void> check_node(const Node& node, NodeId next_node) {
     return broken("node " + quoted(node.name) + " has id " + number(node.id.value()) +
                   ", not from 1 to below next_node " + number(next_node.value()));
   }
+  if (!node.hash_key.empty()) {
+    if (const auto word = check_word("hash key", node.hash_key); !word) return word;
+  }
   if (node.weight < 1 || node.weight > kWeightMax) {
     return broken("node " + quoted(node.name) + " has weight " + number(node.weight) +
                   ", not from 1 to " + number(kWeightMax));
@@ -93,6 +98,16 @@ Result<void> check_nodes(const Document& document) {
   if (!active) return broken("no active node");
   if (weights > kWeightSumMax) {
     return broken("weights sum to " + number(weights) + ", more than " + number(kWeightSumMax));
+  }
+  return {};
+}
+
+Result<void> check_options(const SchemeSpec& scheme) {
+  for (const auto& [name, value] : scheme.options) {
+    if (const auto word = check_word("option", name); !word) return word;
+    if (value.size() <= kOptionBytesMax && is_utf8(value)) continue;
+    return broken("option " + name + ": want at most " + number(kOptionBytesMax) +
+                  " bytes of UTF-8");
   }
   return {};
 }
@@ -202,18 +217,12 @@ Result<void> check_expected(const Document& document) {
     return broken("all events have " + number(loads) + " loads, more than " +
                   number(kExpectedLoadsMax));
   }
-  if (document.expected.empty()) return {};
-  for (const Router& router : document.routers) {
-    if (router.reader < kTextFormatExpected) {
-      return broken("router " + quoted(router.session.value()) +
-                    " is of a version that knows no expected load; upgrade it");
-    }
-  }
   return {};
 }
 
 Result<void> check_sessions(const Document& document) {
   const SessionId* previous = nullptr;
+  const std::uint32_t format = text_format_of(document);
   for (const Router& router : document.routers) {
     const SessionId& session = router.session;
     if (const auto word = check_word("session", session.value()); !word) return word;
@@ -221,6 +230,12 @@ Result<void> check_sessions(const Document& document) {
       if (const auto word = check_word("peer", router.peer); !word) return word;
     }
     if (router.reader == 0) return broken("router " + quoted(session.value()) + ": reader 0");
+    // A document that was read from format 1 has routers of that time, and what it says is plain.
+    if (format > kTextFormatPlain && router.reader < format) {
+      return broken("router " + quoted(session.value()) + " is of a version that knows no " +
+                    (format == kTextFormatScheme ? "other scheme than vnode" : "expected load") +
+                    "; upgrade it");
+    }
     if (previous != nullptr && session <= *previous) {
       return broken("session " + quoted(session.value()) + " is not sorted and unique");
     }
@@ -238,7 +253,7 @@ Result<void> check_sessions(const Document& document) {
 
 }  // namespace
 
-Result<void> validate(const Document& document) {
+Result<void> validate_fields(const Document& document) {
   if (document.epoch.value() == 0 || !exact(document.epoch.value())) {
     return broken("epoch " + number(document.epoch.value()) + " is outside 1 .. 2^53 - 1");
   }
@@ -246,14 +261,27 @@ Result<void> validate(const Document& document) {
   if (!document.mark.empty()) {
     if (const auto word = check_word("mark", document.mark); !word) return word;
   }
-  if (document.scheme != kVnodeScheme) {
-    return broken("scheme " + quoted(document.scheme) + " is unknown; want 'vnode'");
-  }
   if (const auto good = check_nodes(document); !good) return good;
+  if (const auto good = check_options(document.scheme); !good) return good;
   if (const auto good = check_cuts(document); !good) return good;
   if (const auto good = check_moves(document); !good) return good;
   if (const auto good = check_sessions(document); !good) return good;
   return check_expected(document);
+}
+
+Result<void> validate_base(const Document& document, const Placement& placement) {
+  if (document.cuts.empty() && document.moves.empty()) return {};
+  const auto cuttable = check_cuttable(document.scheme, placement);
+  return cuttable ? cuttable : broken(cuttable.error().message);
+}
+
+Result<void> validate(const Document& document) {
+  if (const auto good = validate_fields(document); !good) return good;
+  // What could be wrong with the nodes of plain vnode is checked above.
+  if (document.scheme == SchemeSpec{.name = std::string(kVnodeScheme)}) return {};
+  const Result<BaseRing> base = make_base(document);
+  if (!base) return broken(base.error().message);
+  return validate_base(document, *base->placement);
 }
 
 }  // namespace cleave::ring

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "ring/ownership.h"
-#include "ring/scheme.h"
+#include "ring/validate.h"
 
 namespace cleave::ring {
 namespace {
@@ -47,37 +47,24 @@ std::vector<Entry> marked(const std::vector<Entry>& entries, const std::vector<M
   return result;
 }
 
-// The arcs of `base` that lie below the cuts, trimmed to them. Requires: cuts sorted.
-std::vector<Arc> below(std::span<const Arc> base, std::span<const Cut> cuts) {
-  std::vector<Arc> result;
-  for (const Cut& cut : cuts) {
-    auto arc = std::ranges::lower_bound(base, cut.range.first, {},
-                                        [](const Arc& each) { return each.range.last; });
-    for (; arc != base.end() && arc->range.first <= cut.range.last; ++arc) {
-      result.push_back({common(arc->range, cut.range), arc->node});
-    }
-  }
-  return result;
-}
-
-void append(std::vector<Arc>& arcs, const Arc& arc) {
-  if (!arcs.empty() && arcs.back().node == arc.node) {
-    arcs.back().range.last = arc.range.last;
-  } else {
-    arcs.push_back(arc);
-  }
-}
-
 }  // namespace
 
-Result<std::shared_ptr<const RingView>> RingView::build(Document document) {
-  if (const Result<void> valid = validate(document); !valid) return fail("ring", valid.error());
+Result<std::shared_ptr<const RingView>> RingView::build(Document document, const RingView* before) {
+  if (const auto valid = validate_fields(document); !valid) return fail("ring", valid.error());
   // Not make_shared: the constructor is private.
   const std::shared_ptr<RingView> view(new RingView(std::move(document)));
   const Document& from = view->document_;
-  const std::vector<Arc> base = base_of(from);
-  view->entries_ = marked(overlay(base, from.cuts), marks_of(from.moves));
-  view->below_cuts_ = below(base, from.cuts);
+  if (before != nullptr && same_base(before->document_, from)) {
+    view->base_ = before->base_;
+  } else {
+    Result<BaseRing> base = make_base(from);
+    if (!base) return fail("ring", base.error());
+    view->base_ = std::make_shared<const BaseRing>(std::move(*base));
+  }
+  if (const auto valid = validate_base(from, *view->base_->placement); !valid) {
+    return fail("ring", valid.error());
+  }
+  view->entries_ = marked(overlay(view->base_->arcs, from.cuts), marks_of(from.moves));
   CHECK(view->entries_.size() < kNone);
   std::vector<Token> firsts;
   firsts.reserve(view->entries_.size());
@@ -86,7 +73,9 @@ Result<std::shared_ptr<const RingView>> RingView::build(Document document) {
   return view;
 }
 
-Token RingView::token_of(std::string_view key) const { return vnode_token(key); }
+Token RingView::token_of(std::string_view key) const {
+  return base_->placement->token_of(key).value_or(kFirstToken);
+}
 
 const Move* RingView::move_at(Token token) const {
   const std::uint32_t move = entry(find(token)).move;
@@ -94,22 +83,14 @@ const Move* RingView::move_at(Token token) const {
 }
 
 std::vector<Arc> RingView::base_in(const TokenRange& range) const {
-  std::vector<Arc> arcs;
-  for (std::size_t at = find(range.first).value(); at < entries_.size(); ++at) {
-    const Entry& entry = entries_[at];
-    if (range.last < entry.range.first) break;
-    const TokenRange inside = common(entry.range, range);
-    if (entry.cut == kNone) {
-      append(arcs, {inside, entry.node});
-      continue;
-    }
-    auto arc = std::ranges::lower_bound(below_cuts_, inside.first, {},
-                                        [](const Arc& each) { return each.range.last; });
-    for (; arc != below_cuts_.end() && arc->range.first <= inside.last; ++arc) {
-      append(arcs, {common(arc->range, inside), arc->node});
-    }
+  std::vector<Arc> inside;
+  const std::vector<Arc>& arcs = base_->arcs;
+  auto arc = std::ranges::lower_bound(arcs, range.first, {},
+                                      [](const Arc& each) { return each.range.last; });
+  for (; arc != arcs.end() && arc->range.first <= range.last; ++arc) {
+    inside.push_back({common(arc->range, range), arc->node});
   }
-  return arcs;
+  return inside;
 }
 
 RangeSet RingView::owned_by(NodeId node) const {

@@ -8,7 +8,7 @@
 //
 // Built from a Document and never changed; workers swap the whole snapshot (shared_ptr).
 // Threads: any, read-only. Cost: `find` O(1) expected through a radix index on the top bits, no
-// allocation; `build` O(entries log entries).
+// allocation; `build` O(entries), and O(points log points) where the base is a new one.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "ring/base_ring.h"
 #include "ring/document.h"
 #include "ring/scheme.h"
 #include "ring/token_index.h"
@@ -44,8 +45,10 @@ struct Entry {
 
 class RingView {
  public:
-  // Errors: kInvalid for an invalid document or an unknown scheme.
-  static Result<std::shared_ptr<const RingView>> build(Document document);
+  // `before`: a view that this one shares its base with, if that is the same; or nullptr. Errors:
+  // kInvalid for an invalid document.
+  static Result<std::shared_ptr<const RingView>> build(Document document,
+                                                       const RingView* before = nullptr);
 
   const Document& document() const { return document_; }
   Epoch epoch() const { return document_.epoch; }
@@ -57,8 +60,12 @@ class RingView {
   // The entry that holds the token.
   RangeIndex find(Token token) const { return RangeIndex{index_.find(token)}; }
 
-  // The key's place: the scheme's hash of its hash tag (ring/hash_tag.h) or of all of it.
+  // The key's place by the scheme. A key that the peer has no place for, because it refuses it or
+  // spreads such keys round robin, has the first token.
   Token token_of(std::string_view key) const;
+
+  // Whether ranges can be cut and moved: the scheme's tokens do not depend on the nodes.
+  bool cuttable() const { return base_->placement->fixed_tokens(); }
 
   NodeId owner(Token token) const { return entry(find(token)).node; }
 
@@ -66,7 +73,7 @@ class RingView {
   const Move* move_at(Token token) const;
 
   // Whom the base alone would give the tokens of the range to: covers it, in token order. Cost:
-  // O(log entries + entries and arcs of the base in the range).
+  // O(log arcs of the base + arcs in the range).
   std::vector<Arc> base_in(const TokenRange& range) const;
 
   // All tokens that the node owns, canonical.
@@ -77,8 +84,8 @@ class RingView {
 
   Document document_;
   std::vector<Entry> entries_;
-  std::vector<Arc> below_cuts_;  // the base where cuts lie over it, in token order
-  TokenIndex index_;             // over the entries
+  std::shared_ptr<const BaseRing> base_;
+  TokenIndex index_;  // over the entries
 };
 
 using RingSnapshot = std::shared_ptr<const RingView>;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ring/ownership.h"
 #include "ring/scheme.h"
+#include "ring/schemes/placement.h"
 #include "ring/testing.h"
 
 namespace cleave::ring {
@@ -57,7 +59,7 @@ TEST(RingView, KnowsTheBaseBelowItsCutsAndMoves) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomEdits edits(seed);
     const auto view = view_of(edited_document(edits, 12));
-    const std::vector<Arc> base = vnode_base(view->document().nodes);
+    const std::vector<Arc> base = base_of(view->document());
     ASSERT_EQ(view->base_in({kFirstToken, kLastToken}), base);
     Rng rng(seed);
     Token first = any_token(rng, *view);
@@ -121,6 +123,45 @@ TEST(RingView, OneNodeOwnsEverything) {
 TEST(RingView, PlacesKeysByTheScheme) {
   const auto view = view_of(make_document({1, 1}));
   EXPECT_EQ(view->token_of("{user1}.a"), vnode_token("user1"));
+  for (const SchemeText& scheme : schemes()) {
+    SCOPED_TRACE(scheme.name);
+    if (scheme.name == "jump" || scheme.name == "guava") continue;  // they place numbers
+    if (scheme.name == kVnodeScheme) continue;                      // it is evened by cuts
+    const SchemeSpec spec{.name = std::string(scheme.name)};
+    const auto pool = view_of(make_document({1, 1, 1}, spec));
+    ASSERT_NE(pool, nullptr);
+    const auto placement = place(spec, std::vector<PlacedNode>{{"a"}, {"b"}, {"c"}});
+    ASSERT_TRUE(placement) << placement.error().message;
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = "k" + std::to_string(i);
+      ASSERT_EQ(pool->owner(pool->token_of(key)).value() - 1, (*placement)->owner(key)) << key;
+    }
+  }
+}
+
+TEST(RingView, AKeyThatThePeerHasNoPlaceForIsOnTheFirstToken) {
+  const auto view =
+      view_of(make_document({1, 1}, {.name = "nginx", .options = {{"method", "consistent"}}}));
+  EXPECT_EQ(view->token_of(""), kFirstToken);
+}
+
+// The base is shared with the view before, or not: nobody can tell.
+TEST(RingView, IsTheSameWithAndWithoutTheOneBefore) {
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomEdits edits(seed);
+    const auto before = view_of(edited_document(edits, 4));
+    const auto next = edits.apply(edits.kind(), before->document());
+    if (!next) continue;
+    const auto fresh = view_of(*next);
+    const auto sharing = RingView::build(*next, before.get());
+    ASSERT_TRUE(sharing) << sharing.error().message;
+    ASSERT_TRUE(std::ranges::equal((*sharing)->entries(), fresh->entries()));
+    ASSERT_EQ((*sharing)->base_in({kFirstToken, kLastToken}),
+              fresh->base_in({kFirstToken, kLastToken}));
+    const std::string key = "k" + std::to_string(seed);
+    ASSERT_EQ((*sharing)->token_of(key), fresh->token_of(key));
+  }
 }
 
 TEST(RingView, ShowsTheMoveOfAToken) {
@@ -165,7 +206,7 @@ TEST(RingView, OwnedRangesPartitionTheRing) {
 
 TEST(RingView, RefusesAnInvalidDocument) {
   Document document = make_document({1, 1});
-  document.scheme = "unheard-of";
+  document.scheme.name = "unheard-of";
   const auto view = RingView::build(document);
   ASSERT_FALSE(view);
   EXPECT_EQ(view.error().code, Code::kInvalid);

@@ -98,7 +98,7 @@ CleaveChurn cleave_churn(const ChurnInput& input) {
   const NodeId leaver = cluster.document().nodes[input.nodes.size() - 2].id;
   cluster.apply(ring::drain_node(cluster.document(), leaver, kNow));
   result.stages.push_back(settle("left", cluster));
-  cluster.apply(ring::remove_node(cluster.document(), leaver));
+  cluster.apply(ring::remove_node(cluster.document(), leaver, kNow));
   result.stages.back().stage.nodes = stage_of("left", cluster).nodes;
   result.reads_missed = cluster.reads_missed();
   return result;

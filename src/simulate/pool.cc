@@ -62,7 +62,7 @@ void Pool::remove_empty() {
     PoolNode& node = nodes_[number];
     if (node.active || !node.member || !view()->owned_by(id_of(number)).empty()) continue;
     // Refused while it takes part in a move: then it leaves a little later.
-    if (adopt(ring::remove_node(document_, id_of(number)))) node.member = false;
+    if (adopt(ring::remove_node(document_, id_of(number), /*now=*/{}))) node.member = false;
   }
 }
 

@@ -80,7 +80,7 @@ Layout consistent(OptionReader& options, std::span<const PlacedNode> nodes, Hash
   if (!options.fits(kPointsPerWeight16 * weight_sum(nodes))) return {};
   std::vector<CirclePoint> points;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    const std::uint32_t first = (i + 1) * kPointsPerId;
+    const std::uint32_t first = (position_of(nodes, i) + 1) * kPointsPerId;
     for (std::uint32_t j = 0; j < kPointsPerWeight16 * nodes[i].weight; ++j) {
       points.push_back({full_hash(first + j), i});
     }

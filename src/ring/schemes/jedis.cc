@@ -70,7 +70,8 @@ Layout jedis(OptionReader& options, std::span<const PlacedNode> nodes) {
   if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
   std::vector<CirclePoint> points;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    const std::string stem = named ? nodes[i].name + "*" : "SHARD-" + std::to_string(i) + "-NODE-";
+    const std::string stem =
+        named ? nodes[i].name + "*" : "SHARD-" + std::to_string(position_of(nodes, i)) + "-NODE-";
     for (std::uint32_t n = 0; n < kPointsPerWeight160 * nodes[i].weight; ++n) {
       points.push_back({value_of(stem + std::to_string(n), hash), i});
     }

@@ -37,6 +37,10 @@ Layout without_empty_key(Layout layout) {
   return layout;
 }
 
+std::uint32_t position_of(std::span<const PlacedNode> nodes, std::uint32_t index) {
+  return nodes[index].position.value_or(index);
+}
+
 std::uint64_t weight_sum(std::span<const PlacedNode> nodes) {
   std::uint64_t sum = 0;
   for (const PlacedNode& node : nodes) sum += node.weight;

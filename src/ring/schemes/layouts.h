@@ -28,6 +28,9 @@ Layout table_layout(Hash64 hash, std::span<const std::uint32_t> table, Tokens to
 // The same layout, but the empty key has no place: the peer spreads it round robin.
 Layout without_empty_key(Layout layout);
 
+// Where node `index` stands in the peer's list, from 0.
+std::uint32_t position_of(std::span<const PlacedNode> nodes, std::uint32_t index);
+
 std::uint64_t weight_sum(std::span<const PlacedNode> nodes);
 bool all_of_weight_one(std::span<const PlacedNode> nodes);
 

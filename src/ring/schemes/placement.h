@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +20,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "ring/scheme.h"
+#include "ring/scheme_spec.h"
 #include "ring/token_index.h"
 
 namespace cleave::ring {
@@ -29,16 +29,13 @@ inline constexpr std::size_t kPlacedNodesMax = 100'000;
 inline constexpr std::uint32_t kPlacedWeightMax = 1'000'000;
 inline constexpr std::uint64_t kPlacedPointsMax = std::uint64_t{1} << 23U;  // or table entries
 
-// A scheme and its options, all by the names that people write.
-struct SchemeSpec {
-  std::string name;
-  std::map<std::string, std::string, std::less<>> options = {};
-};
-
 // A node as the peer's configuration names it. Weight 1..kPlacedWeightMax.
 struct PlacedNode {
   std::string name;
   std::uint32_t weight = 1;
+  // In the peer's list, from 0, for peers that place nodes by it: it stays when others leave the
+  // list. Absent: the index among the nodes given.
+  std::optional<std::uint32_t> position = {};
 };
 
 // What tells whether cuts can be laid on a scheme.
