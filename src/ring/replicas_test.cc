@@ -8,26 +8,16 @@
 #include <set>
 
 #include "base/rng.h"
+#include "ring/arcs_testing.h"
 #include "ring/schemes/placement.h"
-#include "ring/testing.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
 namespace {
 
+using testing::equal_arcs;
 using Strategy = Replication::Strategy;
 using Nodes = std::vector<NodeId>;
-
-// Owners by number; the ring in equal parts.
-std::vector<Arc> arcs_of(const std::vector<std::uint32_t>& owners) {
-  std::vector<Arc> arcs;
-  const std::uint64_t part = kLastToken.value() / owners.size();
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    const Token last = i + 1 == owners.size() ? kLastToken : Token{(i + 1) * part - 1};
-    arcs.push_back({{Token{i * part}, last}, NodeId{owners[i]}});
-  }
-  return arcs;
-}
 
 Nodes ids(const std::vector<std::uint32_t>& numbers) {
   Nodes nodes;
@@ -51,7 +41,7 @@ const std::vector<Site> kTwoRacks{
     {NodeId{1}, "r1"}, {NodeId{2}, "r1"}, {NodeId{3}, "r2"}, {NodeId{4}, "r2"}};
 
 TEST(Replicas, SimpleTakesTheNextDistinctNodes) {
-  const auto table = table_of(arcs_of({1, 2, 1, 2, 3, 4}), kTwoRacks, Replication::simple(3));
+  const auto table = table_of(equal_arcs({1, 2, 1, 2, 3, 4}), kTwoRacks, Replication::simple(3));
   EXPECT_EQ(of(table, 0), ids({1, 2, 3}));
   EXPECT_EQ(of(table, 2), ids({1, 2, 3}));
   EXPECT_EQ(of(table, 3), ids({2, 3, 4}));
@@ -61,7 +51,7 @@ TEST(Replicas, SimpleTakesTheNextDistinctNodes) {
 
 TEST(Replicas, TopologyPassesOverRacksThatHaveOne) {
   const auto table =
-      table_of(arcs_of({1, 2, 3, 4}), kTwoRacks, Replication::topology({{.replicas = 2}}));
+      table_of(equal_arcs({1, 2, 3, 4}), kTwoRacks, Replication::topology({{.replicas = 2}}));
   EXPECT_EQ(of(table, 0), ids({1, 3}));
   EXPECT_EQ(of(table, 1), ids({2, 3}));
   EXPECT_EQ(of(table, 3), ids({4, 1}));
@@ -71,7 +61,7 @@ TEST(Replicas, TopologyPassesOverRacksThatHaveOne) {
 // One more than racks: the first node of a seen rack is taken at once, as Cassandra does.
 TEST(Replicas, WhereRacksAreTooFewTheEarliestNodesRepeatThem) {
   const auto table =
-      table_of(arcs_of({1, 2, 3, 4}), kTwoRacks, Replication::topology({{.replicas = 3}}));
+      table_of(equal_arcs({1, 2, 3, 4}), kTwoRacks, Replication::topology({{.replicas = 3}}));
   EXPECT_EQ(of(table, 0), ids({1, 2, 3}));
   EXPECT_EQ(of(table, 1), ids({2, 3, 4}));
   ASSERT_EQ(table.shortages().size(), 1U);
@@ -81,7 +71,7 @@ TEST(Replicas, WhereRacksAreTooFewTheEarliestNodesRepeatThem) {
 TEST(Replicas, SayWhatIsMissing) {
   const std::vector<Site> sites{
       {NodeId{1}, "r1", "east"}, {NodeId{2}, "r1", "east"}, {NodeId{3}, "r1", "west"}};
-  const auto table = table_of(arcs_of({1, 2, 3}), sites,
+  const auto table = table_of(equal_arcs({1, 2, 3}), sites,
                               Replication::topology({{"east", 3}, {"west", 1}, {"north", 2}}));
   EXPECT_EQ(table.replicas(), 3U);
   EXPECT_EQ(of(table, 2), ids({3, 1, 2}));
@@ -96,7 +86,7 @@ TEST(Replicas, ANodeWithoutArcsDoesNotCount) {
   std::vector<Site> sites = kTwoRacks;
   sites.push_back({NodeId{5}, "r3"});
   const auto table =
-      table_of(arcs_of({1, 2, 3, 4}), sites, Replication::topology({{.replicas = 3}}));
+      table_of(equal_arcs({1, 2, 3, 4}), sites, Replication::topology({{.replicas = 3}}));
   EXPECT_EQ(of(table, 0), ids({1, 2, 3}));
   EXPECT_EQ(table.shortages()[0].sharing, 1U);
 }
@@ -104,7 +94,7 @@ TEST(Replicas, ANodeWithoutArcsDoesNotCount) {
 TEST(Replicas, ADatacenterThatHoldsNothingIsPassedOver) {
   const std::vector<Site> sites{{NodeId{1}, "", "east"}, {NodeId{2}, "", "west"}};
   const auto table =
-      table_of(arcs_of({1, 2}), sites, Replication::topology({{"east", 0}, {"west", 1}}));
+      table_of(equal_arcs({1, 2}), sites, Replication::topology({{"east", 0}, {"west", 1}}));
   EXPECT_EQ(of(table, 0), ids({2}));
   EXPECT_EQ(of(table, 1), ids({2}));
 }
@@ -116,7 +106,7 @@ TEST(Replicas, RefuseWhatMakesNoSense) {
     EXPECT_FALSE(table);
     return table ? std::optional<Code>() : table.error().code;
   };
-  const std::vector<Arc> arcs = arcs_of({1, 2, 3, 4});
+  const std::vector<Arc> arcs = equal_arcs({1, 2, 3, 4});
   const auto one = Replication::simple(1);
   EXPECT_EQ(code({}, kTwoRacks, one), Code::kInvalid);
   EXPECT_EQ(code(std::span(arcs).first(3), kTwoRacks, one), Code::kInvalid);
@@ -147,7 +137,7 @@ std::vector<Arc> random_arcs(Rng& rng, std::size_t nodes) {
   for (std::size_t i = 0; i < 1 + rng.below(4 * nodes); ++i) {
     owners.push_back(1 + static_cast<std::uint32_t>(rng.below(nodes)));
   }
-  return arcs_of(owners);
+  return equal_arcs(owners);
 }
 
 Cluster random_cluster(Rng& rng) {
