@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "ring/ownership.h"
 
@@ -9,32 +10,37 @@ namespace cleave::ring {
 namespace {
 
 // The arcs with their nodes numbered as in `numbers`.
-std::vector<Arc> renumbered(const PlacementSide& side,
-                            const std::map<std::string_view, NodeId>& numbers) {
-  std::vector<NodeId> of_index;
-  for (const PlacedNode& node : side.nodes) of_index.push_back(numbers.at(node.name));
-  std::vector<Arc> arcs(side.placement.arcs().begin(), side.placement.arcs().end());
-  for (Arc& arc : arcs) arc.node = of_index[arc.node.value() - 1];
+std::vector<Arc> renumbered(const Placement& placement, std::span<const NodeId> numbers) {
+  std::vector<Arc> arcs(placement.arcs().begin(), placement.arcs().end());
+  for (Arc& arc : arcs) arc.node = numbers[arc.node.value() - 1];
   return arcs;
 }
 
 }  // namespace
+
+CommonNodes common_nodes(std::span<const PlacedNode> before, std::span<const PlacedNode> after) {
+  CommonNodes common;
+  std::map<std::string_view, NodeId> numbers;
+  const auto number = [&](const PlacedNode& node) {
+    const NodeId next{static_cast<std::uint32_t>(numbers.size()) + 1};
+    const auto [found, added] = numbers.emplace(node.name, next);
+    if (added) common.names.push_back(node.name);
+    return found->second;
+  };
+  for (const PlacedNode& node : after) common.after.push_back(number(node));
+  for (const PlacedNode& node : before) common.before.push_back(number(node));
+  return common;
+}
 
 Result<PlacementDiff> diff(const PlacementSide& before, const PlacementSide& after) {
   if (!before.placement.fixed_tokens() || !after.placement.fixed_tokens()) {
     return fail(Code::kInvalid,
                 "the tokens of this scheme depend on its nodes: there are no ranges to compare");
   }
-  PlacementDiff result;
-  std::map<std::string_view, NodeId> numbers;
-  for (const auto nodes : {after.nodes, before.nodes}) {
-    for (const PlacedNode& node : nodes) {
-      const NodeId next{static_cast<std::uint32_t>(numbers.size()) + 1};
-      if (numbers.emplace(node.name, next).second) result.names.push_back(node.name);
-    }
-  }
-  result.changes = differences(renumbered(before, numbers), renumbered(after, numbers));
-  return result;
+  CommonNodes common = common_nodes(before.nodes, after.nodes);
+  return PlacementDiff{.names = std::move(common.names),
+                       .changes = differences(renumbered(before.placement, common.before),
+                                              renumbered(after.placement, common.after))};
 }
 
 }  // namespace cleave::ring

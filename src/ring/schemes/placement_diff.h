@@ -20,6 +20,16 @@ struct PlacementSide {
   std::span<const PlacedNode> nodes;
 };
 
+// The nodes of two lists under common numbers: the same when their names are.
+struct CommonNodes {
+  std::vector<std::string> names;  // of NodeId{i + 1}: those of after, then those only in before
+  std::vector<NodeId> before;      // of each index of the list
+  std::vector<NodeId> after;
+};
+
+// Cost: O(nodes log nodes).
+CommonNodes common_nodes(std::span<const PlacedNode> before, std::span<const PlacedNode> after);
+
 // NodeId{i + 1} in `changes` is the node names[i]: those of after, then those only in before.
 struct PlacementDiff {
   std::vector<std::string> names;

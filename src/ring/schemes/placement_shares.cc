@@ -1,0 +1,32 @@
+#include "ring/schemes/placement_shares.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "ring/shares.h"
+
+namespace cleave::ring {
+
+std::vector<NodeShare> node_shares(const PlacementSide& side) {
+  std::vector<Node> nodes;
+  nodes.reserve(side.nodes.size());
+  for (const PlacedNode& each : side.nodes) {
+    nodes.emplace_back();
+    nodes.back().id = NodeId{static_cast<std::uint32_t>(nodes.size())};
+    nodes.back().weight = each.weight;
+  }
+  std::vector<NodeShare> result;
+  result.reserve(nodes.size());
+  for (const Share& share : shares_of(nodes, side.placement.arcs())) {
+    result.push_back({.wanted = share.wanted, .owned = share.owned});
+  }
+  for (const Arc& arc : side.placement.arcs()) ++result[arc.node.value() - 1].arcs;
+  return result;
+}
+
+std::uint64_t peak_ppm(const std::vector<NodeShare>& shares) {
+  CHECK(!shares.empty());
+  return std::ranges::max(shares, {}, &NodeShare::load_ppm).load_ppm();
+}
+
+}  // namespace cleave::ring

@@ -1,0 +1,30 @@
+// How much each node of a placement owns beside what its weight says.
+//
+// Pure. Threads: values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ring/schemes/placement_diff.h"
+#include "ring/width.h"
+
+namespace cleave::ring {
+
+// What one node has. In tokens; the wanted ones of all nodes sum to all tokens.
+struct NodeShare {
+  Wide wanted = 0;  // by its weight
+  Wide owned = 0;
+  std::uint32_t arcs = 0;  // neighbours of one owner are one
+
+  // owned / wanted in millionths, rounded down; 1'000'000 is just right.
+  std::uint64_t load_ppm() const { return static_cast<std::uint64_t>(owned * 1'000'000 / wanted); }
+};
+
+// One for each node, in their order. Cost: O(nodes + arcs x log nodes).
+std::vector<NodeShare> node_shares(const PlacementSide& side);
+
+// The highest load_ppm: with equal weights, the peak over the mean. Requires: a node.
+std::uint64_t peak_ppm(const std::vector<NodeShare>& shares);
+
+}  // namespace cleave::ring
