@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "ring/arcs_testing.h"
-#include "ring/schemes/placement.h"
+#include "ring/schemes/placement_diff.h"
 
 namespace cleave::ring {
 namespace {
@@ -175,8 +175,8 @@ std::uint64_t cost_of_a_join(std::uint32_t bound) {
   constexpr std::size_t kKeys = 20'000;
   const VnodePool few = vnode_pool(20);
   const VnodePool more = vnode_pool(21);
-  auto before = loads_of(few.placement->arcs(), few.nodes, bound);
-  auto after = loads_of(more.placement->arcs(), more.nodes, bound);
+  auto before = loads_of(arcs_of(*few.placement), few.nodes, bound);
+  auto after = loads_of(arcs_of(*more.placement), more.nodes, bound);
   const auto old_places = places_of_keys(before, kKeys);
   const auto new_places = places_of_keys(after, kKeys);
   std::size_t moved = 0;

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "ring/arcs_testing.h"
-#include "ring/schemes/placement.h"
+#include "ring/schemes/placement_diff.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
@@ -355,7 +355,7 @@ TEST(Replicas, WorkOnEveryScheme) {
     SCOPED_TRACE(scheme.name);
     const auto placement = place({.name = std::string(scheme.name)}, nodes);
     ASSERT_TRUE(placement) << placement.error().message;
-    const auto arcs = (*placement)->arcs();
+    const std::vector<Arc> arcs = arcs_of(**placement);
     const auto table = table_of(arcs, sites, Replication::topology({{.replicas = 3}}));
     EXPECT_TRUE(table.shortages().empty());
     for (const Arc& arc : arcs) {

@@ -11,7 +11,7 @@ namespace {
 
 // The arcs with their nodes numbered as in `numbers`.
 std::vector<Arc> renumbered(const Placement& placement, std::span<const NodeId> numbers) {
-  std::vector<Arc> arcs(placement.arcs().begin(), placement.arcs().end());
+  std::vector<Arc> arcs = arcs_of(placement);
   for (Arc& arc : arcs) arc.node = numbers[arc.node.value() - 1];
   return arcs;
 }

@@ -20,6 +20,12 @@ struct PlacementSide {
   std::span<const PlacedNode> nodes;
 };
 
+// A copy, for what wants all of them at once.
+inline std::vector<Arc> arcs_of(const Placement& placement) {
+  const auto arcs = placement.arcs();
+  return {arcs.begin(), arcs.end()};
+}
+
 // The nodes of two lists under common numbers: the same when their names are.
 struct CommonNodes {
   std::vector<std::string> names;  // of NodeId{i + 1}: those of after, then those only in before

@@ -15,12 +15,13 @@ std::vector<NodeShare> node_shares(const PlacementSide& side) {
     nodes.back().id = NodeId{static_cast<std::uint32_t>(nodes.size())};
     nodes.back().weight = each.weight;
   }
+  const std::vector<Arc> arcs = arcs_of(side.placement);
   std::vector<NodeShare> result;
   result.reserve(nodes.size());
-  for (const Share& share : shares_of(nodes, side.placement.arcs())) {
+  for (const Share& share : shares_of(nodes, arcs)) {
     result.push_back({.wanted = share.wanted, .owned = share.owned});
   }
-  for (const Arc& arc : side.placement.arcs()) ++result[arc.node.value() - 1].arcs;
+  for (const Arc& arc : arcs) ++result[arc.node.value() - 1].arcs;
   return result;
 }
 
