@@ -4,46 +4,23 @@
 #include <string>
 
 #include "base/hash.h"
+#include "ring/arc_table.h"
 #include "ring/hash_tag.h"
+#include "ring/schemes/circle.h"
+#include "ring/schemes/numbered_text.h"
+#include "ring/schemes/point_sort.h"
 
 namespace cleave::ring {
 namespace {
 
-struct Point {
-  Token token;
-  NodeId node;
-
-  friend auto operator<=>(const Point&, const Point&) = default;
-};
-
-void add_points(const Node& node, std::vector<Point>& points) {
-  std::string text = node.name + "#";
-  const std::size_t stem = text.size();
-  for (std::uint32_t i = 0; i < kPointsPerWeight * node.weight; ++i) {
-    text.resize(stem);
-    text += std::to_string(i);
-    points.push_back({Token{xxh3_64(text)}, node.id});
-  }
-}
-
-// Sorted, one point a token: of equal tokens the one of the smaller id stays.
-std::vector<Point> points_of(std::span<const Node> nodes) {
-  std::vector<Point> points;
+// By id, which settles ties: of equal points the one put first stays.
+std::vector<const Node*> active_by_id(std::span<const Node> nodes) {
+  std::vector<const Node*> active;
   for (const Node& node : nodes) {
-    if (node.state == NodeState::kActive) add_points(node, points);
+    if (node.state == NodeState::kActive) active.push_back(&node);
   }
-  std::ranges::sort(points);
-  const auto repeated = std::ranges::unique(points, {}, &Point::token);
-  points.erase(repeated.begin(), repeated.end());
-  return points;
-}
-
-void append(std::vector<Arc>& arcs, const Arc& arc) {
-  if (!arcs.empty() && arcs.back().node == arc.node) {
-    arcs.back().range.last = arc.range.last;
-  } else {
-    arcs.push_back(arc);
-  }
+  std::ranges::sort(active, {}, &Node::id);
+  return active;
 }
 
 }  // namespace
@@ -51,16 +28,20 @@ void append(std::vector<Arc>& arcs, const Arc& arc) {
 Token vnode_token(std::string_view key) { return Token{xxh3_64(hash_tag(key))}; }
 
 std::vector<Arc> vnode_base(std::span<const Node> nodes) {
-  std::vector<Arc> arcs;
-  const std::vector<Point> points = points_of(nodes);
-  if (points.empty()) return arcs;
-  std::uint64_t first = 0;
-  for (const Point& point : points) {
-    append(arcs, {{Token{first}, point.token}, point.node});
-    first = point.token.value() + 1;
+  const std::vector<const Node*> active = active_by_id(nodes);
+  std::vector<CirclePoint> points;
+  for (std::uint32_t i = 0; i < active.size(); ++i) {
+    const std::string stem = active[i]->name + "#";
+    const std::uint64_t count = std::uint64_t{kPointsPerWeight} * active[i]->weight;
+    add_numbered_points({.stem = stem, .count = count, .node = i}, xxh3_64, points);
   }
-  if (points.back().token < kLastToken) {
-    append(arcs, {{Token{first}, kLastToken}, points.front().node});
+  sort_points(points);
+  const ArcTable table = circle_arcs(points, {.width = CircleRules::Width::k64});
+  std::vector<Arc> arcs;
+  arcs.reserve(table.owners.size());
+  for (std::size_t i = 0; i < table.owners.size(); ++i) {
+    arcs.push_back(arc_at(table.firsts, table.owners, i));
+    arcs.back().node = active[arcs.back().node.value() - 1]->id;
   }
   return arcs;
 }

@@ -33,7 +33,7 @@ struct Arc {
 
 Token vnode_token(std::string_view key);
 
-// Draining nodes have no points. Empty when no node is active. Cost: O(points log points).
+// Draining nodes have no points. Empty when no node is active. Cost: O(points) expected.
 std::vector<Arc> vnode_base(std::span<const Node> nodes);
 
 }  // namespace cleave::ring

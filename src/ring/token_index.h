@@ -5,11 +5,14 @@
 //   steps    |         |         |         |         |        equal parts, by the top bits
 //
 // Immutable. Threads: any, read-only. Cost: `find` O(1) expected when the ranges' ends are spread
-// like hashes, O(log n) for ranges that crowd in one step; no allocation. Memory: 16 to 24 bytes a
+// like hashes, O(log n) for ranges that crowd in one step; no allocation. Memory: 14 to 20 bytes a
 // range.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -25,10 +28,28 @@ class TokenIndex {
   explicit TokenIndex(std::vector<Token> firsts);
 
   // The position of the range that holds the token.
-  std::uint32_t find(Token token) const;
+  std::uint32_t find(Token token) const {
+    const std::size_t step = token.value() >> shift_;
+    const std::uint32_t at = radix_[step];
+    const std::uint32_t end = radix_[step + 1];  // the last range that can hold the token
+    if (end - at > kCompared) return find_among(at, end, token);
+    // How many ranges begin at or below the token, counted without a branch: which of so few it is
+    // cannot be predicted, and a wrong guess costs more than all three comparisons.
+    std::uint32_t found = at;
+    for (std::uint32_t i = 1; i <= kCompared; ++i) found += firsts_[at + i] <= token ? 1U : 0U;
+    return std::min(found, end);  // the padding is no range
+  }
+
+  // The first token of every range, as given.
+  std::span<const Token> firsts() const { return std::span(firsts_).first(radix_.back() + 1); }
 
  private:
-  std::vector<Token> firsts_;
+  // Ranges that `find` looks at in any case; so many tokens follow the last one as padding.
+  static constexpr std::uint32_t kCompared = 3;
+
+  std::uint32_t find_among(std::uint32_t at, std::uint32_t end, Token token) const;
+
+  std::vector<Token> firsts_;         // and kCompared times the last token
   std::vector<std::uint32_t> radix_;  // top bits -> first range that can hold them; one step more
   unsigned shift_ = 63;
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "ring/scheme.h"
+#include "ring/arc_table.h"
 
 namespace cleave::ring {
 
@@ -33,8 +33,9 @@ struct CircleRules {
   Pick pick = Pick::kAtOrAbove;
 };
 
-// The arcs of a circle. Empty when there are no points. Cost: O(points log points).
-std::vector<Arc> circle_arcs(std::vector<CirclePoint> points, const CircleRules& rules);
+// The arcs of a circle. Empty when there are no points. Requires: sorted by value, equal values in
+// the order in which they were put (ring/schemes/point_sort.h). Cost: O(points).
+ArcTable circle_arcs(std::span<const CirclePoint> points, const CircleRules& rules);
 
 // Token of a 32-bit value: order is kept.
 constexpr Token token_of_32(std::uint32_t value) { return Token{std::uint64_t{value} << 32U}; }
@@ -46,10 +47,10 @@ constexpr std::uint64_t unsigned_order(std::uint64_t value) {
 
 // A table of entries, each the index of a node: entry i of n owns the i-th of n equal segments of
 // all tokens. Requires: 1..2^32 entries.
-std::vector<Arc> table_arcs(std::span<const std::uint32_t> table);
+ArcTable table_arcs(std::span<const std::uint32_t> table);
 
 // Segments [0, n) owned by the nodes 0..n-1.
-std::vector<Arc> node_segments(std::size_t nodes);
+ArcTable node_segments(std::size_t nodes);
 
 // One of `count` equal parts of all tokens.
 struct Segment {

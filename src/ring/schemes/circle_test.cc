@@ -5,11 +5,25 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "ring/schemes/point_sort.h"
 
 namespace cleave::ring {
 namespace {
 
 constexpr std::uint64_t kValues32 = std::uint64_t{1} << 32U;
+
+std::vector<Arc> listed(const ArcTable& table) {
+  std::vector<Arc> arcs;
+  for (std::size_t i = 0; i < table.firsts.size(); ++i) {
+    arcs.push_back(arc_at(table.firsts, table.owners, i));
+  }
+  return arcs;
+}
+
+std::vector<Arc> arcs_of(std::vector<CirclePoint> points, const CircleRules& rules) {
+  sort_points(points);
+  return listed(circle_arcs(points, rules));
+}
 
 NodeId owner(const std::vector<Arc>& arcs, Token token) {
   const auto arc =
@@ -99,7 +113,7 @@ TEST(Circle, ArcsEqualANaiveSearch) {
         .width = CircleRules::Width::k32,
         .tie = rng.chance(1, 2) ? CircleRules::Tie::kFirstPut : CircleRules::Tie::kLastPut,
         .pick = rng.chance(1, 2) ? CircleRules::Pick::kAtOrAbove : CircleRules::Pick::kAbove};
-    const std::vector<Arc> arcs = circle_arcs(points, rules);
+    const std::vector<Arc> arcs = arcs_of(points, rules);
     expect_cover(arcs);
     for (const std::uint64_t value : probes(points, rng)) {
       ASSERT_EQ(owner(arcs, token_of_32(static_cast<std::uint32_t>(value))),
@@ -114,7 +128,7 @@ TEST(Circle, NearestArcsEqualANaiveSearch) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
     const std::vector<CirclePoint> points = random_points(rng, rng.chance(1, 2) ? 5 : kValues32);
-    const std::vector<Arc> arcs = circle_arcs(points, {.pick = CircleRules::Pick::kNearest});
+    const std::vector<Arc> arcs = arcs_of(points, {.pick = CircleRules::Pick::kNearest});
     expect_cover(arcs);
     for (const std::uint64_t value : probes(points, rng)) {
       ASSERT_EQ(owner(arcs, token_of_32(static_cast<std::uint32_t>(value))),
@@ -124,7 +138,7 @@ TEST(Circle, NearestArcsEqualANaiveSearch) {
   }
 }
 
-TEST(Circle, HasNoArcsWithoutPoints) { EXPECT_TRUE(circle_arcs({}, {}).empty()); }
+TEST(Circle, HasNoArcsWithoutPoints) { EXPECT_TRUE(circle_arcs({}, {}).owners.empty()); }
 
 TEST(Circle, SegmentsHoldTheTokensOfTheirEntries) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
@@ -132,7 +146,7 @@ TEST(Circle, SegmentsHoldTheTokensOfTheirEntries) {
     Rng rng(seed);
     std::vector<std::uint32_t> table(1 + rng.below(300));
     for (std::uint32_t& entry : table) entry = static_cast<std::uint32_t>(rng.below(4));
-    const std::vector<Arc> arcs = table_arcs(table);
+    const std::vector<Arc> arcs = listed(table_arcs(table));
     expect_cover(arcs);
     for (int probe = 0; probe < 20; ++probe) {
       const std::size_t entry = rng.below(table.size());

@@ -57,7 +57,7 @@ Layout jump(OptionReader& options, std::span<const PlacedNode> nodes) {
             if (!value) return std::nullopt;
             return segment_token({jump_bucket(*value, size), size}, *value);
           },
-          .arcs = node_segments(nodes.size()),
+          .owners = node_segments(nodes.size()),
           .tokens = Tokens::kOfNodes};
 }
 
@@ -79,7 +79,7 @@ Layout go_redis(OptionReader& options, std::span<const PlacedNode> nodes) {
             const auto index = static_cast<std::uint64_t>(best - names.begin());
             return segment_token({index, names.size()}, hash);
           },
-          .arcs = node_segments(nodes.size()),
+          .owners = node_segments(nodes.size()),
           .tokens = Tokens::kOfNodes};
 }
 
@@ -157,7 +157,7 @@ Layout pymemcache(OptionReader& options, std::span<const PlacedNode> nodes) {
     }
     return segment_token({best, names.size()}, std::uint64_t{highest} << 32U);
   };
-  return {.token_of = token, .arcs = node_segments(nodes.size()), .tokens = Tokens::kOfNodes};
+  return {.token_of = token, .owners = node_segments(nodes.size()), .tokens = Tokens::kOfNodes};
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "ring/hash_tag.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/murmur.h"
+#include "ring/schemes/numbered_text.h"
 #include "ring/schemes/xxh64.h"
 
 namespace cleave::ring {
@@ -56,9 +57,8 @@ std::vector<CirclePoint> ring_points(OptionReader& options, std::span<const Plac
   double wanted = 0;
   for (std::uint32_t host = 0; host < nodes.size(); ++host) {
     wanted += scale * shares[host];
-    for (std::uint64_t i = 0; laid < wanted; ++i, ++laid) {
-      points.push_back({hash(nodes[host].name + "_" + std::to_string(i)), host});
-    }
+    NumberedText text(nodes[host].name + "_");
+    for (; laid < wanted; ++laid, text.next()) points.push_back({hash(text.text()), host});
   }
   return points;
 }

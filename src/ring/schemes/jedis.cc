@@ -63,30 +63,41 @@ std::uint64_t value_of(std::string_view text, JedisHash hash) {
   return hash == JedisHash::kMd5 ? md5_32(text) : unsigned_order(murmur64a(text, kSeed));
 }
 
+Placement::KeyToToken key_to_token(JedisHash hash, bool tagged) {
+  const auto text = [tagged](std::string_view key) { return tagged ? key_tag(key) : key; };
+  if (hash == JedisHash::kMd5) {
+    return key_token_32([text](std::string_view key) { return md5_32(text(key)); });
+  }
+  return key_token_64(
+      [text](std::string_view key) { return value_of(text(key), JedisHash::kMurmur); });
+}
+
+std::vector<CirclePoint> unnamed_points(std::span<const PlacedNode> nodes, JedisHash hash) {
+  const auto value = [hash](std::string_view text) { return value_of(text, hash); };
+  std::vector<CirclePoint> points;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    const std::string stem = "SHARD-" + std::to_string(position_of(nodes, i)) + "-NODE-";
+    add_numbered_points(
+        {.stem = stem, .count = std::uint64_t{kPointsPerWeight160} * nodes[i].weight, .node = i},
+        value, points);
+  }
+  return points;
+}
+
 Layout jedis(OptionReader& options, std::span<const PlacedNode> nodes) {
   const auto hash = options.choice<JedisHash>("hash", kHashes);
   const bool named = options.flag("named", false);
   const bool tagged = options.choice<bool>("key_tag", kKeyTags);
   if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
-  std::vector<CirclePoint> points;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    const std::string stem =
-        named ? nodes[i].name + "*" : "SHARD-" + std::to_string(position_of(nodes, i)) + "-NODE-";
-    for (std::uint32_t n = 0; n < kPointsPerWeight160 * nodes[i].weight; ++n) {
-      points.push_back({value_of(stem + std::to_string(n), hash), i});
-    }
-  }
-  const auto value = [hash, tagged](std::string_view key) {
-    return value_of(tagged ? key_tag(key) : key, hash);
-  };
-  constexpr auto kTie = CircleRules::Tie::kLastPut;
-  if (hash == JedisHash::kMurmur) {
-    return circle_layout_64(value, std::move(points),
-                            {.width = CircleRules::Width::k64, .tie = kTie});
-  }
-  return circle_layout_32(
-      [value](std::string_view key) { return static_cast<std::uint32_t>(value(key)); },
-      std::move(points), {.tie = kTie});
+  const CircleRules rules{
+      .width = hash == JedisHash::kMurmur ? CircleRules::Width::k64 : CircleRules::Width::k32,
+      .tie = CircleRules::Tie::kLastPut};
+  Placement::KeyToToken token_of = key_to_token(hash, tagged);
+  if (!named) return circle_layout(std::move(token_of), unnamed_points(nodes, hash), rules);
+  const auto value = [hash](std::string_view text) { return value_of(text, hash); };
+  return {
+      .token_of = std::move(token_of),
+      .owners = named_circle({.separator = "*", .per_weight = kPointsPerWeight160}, value, rules)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "ring/schemes/digest.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/numbered_text.h"
 
 namespace cleave::ring {
 
@@ -39,16 +40,13 @@ std::vector<std::uint32_t> npm_counts(std::span<const PlacedNode> nodes, std::ui
 
 void add_md5_points(std::string_view stem, std::uint32_t count, std::uint32_t node,
                     std::vector<CirclePoint>& points, std::uint32_t of_digest) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Md5 digest = md5(numbered(stem, i));
+  NumberedText text(std::string(stem) + "-");
+  for (std::uint32_t i = 0; i < count; ++i, text.next()) {
+    const Md5 digest = md5(text.text());
     for (std::uint32_t x = 0; x < of_digest; ++x) {
       points.push_back({little_endian_32(digest, x), node});
     }
   }
-}
-
-std::string numbered(std::string_view stem, std::uint32_t number) {
-  return std::string(stem) + "-" + std::to_string(number);
 }
 
 HostPort host_port(std::string_view name) {

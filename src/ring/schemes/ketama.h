@@ -33,9 +33,6 @@ constexpr std::uint64_t ketama_points_max(std::uint64_t nodes) {
 void add_md5_points(std::string_view stem, std::uint32_t count, std::uint32_t node,
                     std::vector<CirclePoint>& points, std::uint32_t of_digest = kMd5Points);
 
-// "stem-number".
-std::string numbered(std::string_view stem, std::uint32_t number);
-
 // "host:port" apart; port empty when the name does not end in a colon and digits.
 struct HostPort {
   std::string_view host;

@@ -25,6 +25,7 @@
 #include "ring/schemes/ketama.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/memcached_hash.h"
+#include "ring/schemes/numbered_text.h"
 #include "ring/schemes/utf16.h"
 
 namespace cleave::ring {
@@ -94,13 +95,6 @@ std::vector<std::uint32_t> spymemcached_texts(std::span<const PlacedNode> nodes)
   return std::vector<std::uint32_t>(nodes.size(), kKetamaTexts);
 }
 
-void add_single_points(std::string_view stem, KeyHash32 hash, std::uint32_t node,
-                       std::vector<CirclePoint>& points) {
-  for (std::uint32_t i = 0; i < kKetamaTexts * kMd5Points; ++i) {
-    points.push_back({hash(numbered(stem, i)), node});
-  }
-}
-
 Layout spymemcached(OptionReader& options, std::span<const PlacedNode> nodes) {
   const KeyHash32 hash = options.choice<KeyHash32>("hash", kSpyHashes);
   const Stem stem = options.choice<Stem>("format", kFormats);
@@ -116,7 +110,9 @@ Layout spymemcached(OptionReader& options, std::span<const PlacedNode> nodes) {
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::string text = stem(nodes[i].name);
     if (single) {
-      add_single_points(text, hash, i, points);
+      const std::string texts = text + "-";
+      add_numbered_points({.stem = texts, .count = kKetamaTexts * kMd5Points, .node = i}, hash,
+                          points);
     } else {
       add_md5_points(text, counts[i], i, points);
     }
@@ -143,16 +139,11 @@ Layout uhashring_numbers(OptionReader& options, std::span<const PlacedNode> node
                          std::uint64_t (*number)(std::string_view)) {
   constexpr std::uint32_t kPointsPerWeight160 = 160;
   if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
-  std::vector<CirclePoint> points;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    for (std::uint32_t w = 0; w < kPointsPerWeight160 * nodes[i].weight; ++w) {
-      points.push_back({number(numbered(nodes[i].name, w)), i});
-    }
-  }
-  return circle_layout_64(number, std::move(points),
-                          {.width = CircleRules::Width::k64,
-                           .tie = CircleRules::Tie::kLastPut,
-                           .pick = CircleRules::Pick::kAbove});
+  return {.token_of = key_token_64(number),
+          .owners = named_circle({.separator = "-", .per_weight = kPointsPerWeight160}, number,
+                                 {.width = CircleRules::Width::k64,
+                                  .tie = CircleRules::Tie::kLastPut,
+                                  .pick = CircleRules::Pick::kAbove})};
 }
 
 enum class UhashringHash : std::uint8_t { kMd5, kKetama, kSha1 };
@@ -205,9 +196,9 @@ Layout npm_hashring(OptionReader& options, std::span<const PlacedNode> nodes) {
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::string_view name = nodes[i].name;
     const std::string_view stem = port.empty() ? name : without_port(name, port);
-    for (std::uint32_t j = 0; j < counts[i]; ++j) {
-      const std::string text = numbered(stem, j);
-      for (std::uint32_t x = 0; x < of_digest; ++x) points.push_back({point(text, x), i});
+    NumberedText text(std::string(stem) + "-");
+    for (std::uint32_t j = 0; j < counts[i]; ++j, text.next()) {
+      for (std::uint32_t x = 0; x < of_digest; ++x) points.push_back({point(text.text(), x), i});
     }
   }
   return circle_layout_32([point](std::string_view key) { return point(key, 0); },

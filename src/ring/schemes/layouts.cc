@@ -3,28 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "ring/schemes/point_sort.h"
+
 namespace cleave::ring {
 
-Layout circle_layout_32(Hash32 hash, std::vector<CirclePoint> points, const CircleRules& rules) {
-  return {.token_of = [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
-            return token_of_32(hash(key));
-          },
-          .arcs = circle_arcs(std::move(points), rules),
-          .tokens = Tokens::kFixed};
-}
-
-Layout circle_layout_64(Hash64 hash, std::vector<CirclePoint> points, const CircleRules& rules) {
-  return {.token_of = [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
-            return Token{hash(key)};
-          },
-          .arcs = circle_arcs(std::move(points), rules),
-          .tokens = Tokens::kFixed};
+Layout circle_layout(Placement::KeyToToken token_of, std::vector<CirclePoint> points,
+                     const CircleRules& rules) {
+  sort_points(points);
+  return {.token_of = std::move(token_of), .owners = circle_arcs(points, rules)};
 }
 
 Layout table_layout(Hash64 hash, std::span<const std::uint32_t> table, Tokens tokens) {
   return {.token_of = [hash = std::move(hash), size = table.size()](std::string_view key)
               -> std::optional<Token> { return segment_token({hash(key) % size, size}); },
-          .arcs = table_arcs(table),
+          .owners = table_arcs(table),
           .tokens = tokens};
 }
 

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ring/schemes/circle.h"
+#include "ring/schemes/numbered_text.h"
 #include "ring/schemes/scheme_row.h"
 
 namespace cleave::ring {
@@ -16,11 +20,53 @@ namespace cleave::ring {
 using Hash32 = std::function<std::uint32_t(std::string_view)>;
 using Hash64 = std::function<std::uint64_t(std::string_view)>;
 
-// Keys at their hash on a circle of the width. Requires: rules of that width.
-Layout circle_layout_32(Hash32 hash, std::vector<CirclePoint> points,
-                        const CircleRules& rules = {});
-Layout circle_layout_64(Hash64 hash, std::vector<CirclePoint> points,
-                        const CircleRules& rules = {.width = CircleRules::Width::k64});
+// Keys at their hash on a circle of the width. Whatever gives 32 or 64 bits of a key may be the
+// hash; a lambda is compiled into `token_of`, where a function pointer is one more call a key.
+template <class Hash>
+Placement::KeyToToken key_token_32(Hash hash) {
+  return [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
+    return token_of_32(hash(key));
+  };
+}
+
+template <class Hash>
+Placement::KeyToToken key_token_64(Hash hash) {
+  return [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
+    return Token{hash(key)};
+  };
+}
+
+// Requires: rules of the width; the points in the order in which the peer puts them.
+Layout circle_layout(Placement::KeyToToken token_of, std::vector<CirclePoint> points,
+                     const CircleRules& rules);
+
+template <class Hash>
+Layout circle_layout_32(Hash hash, std::vector<CirclePoint> points, const CircleRules& rules = {}) {
+  return circle_layout(key_token_32(std::move(hash)), std::move(points), rules);
+}
+
+template <class Hash>
+Layout circle_layout_64(Hash hash, std::vector<CirclePoint> points,
+                        const CircleRules& rules = {.width = CircleRules::Width::k64}) {
+  return circle_layout(key_token_64(std::move(hash)), std::move(points), rules);
+}
+
+// Points of a node at the hashes of its name, the separator and a number from 0 on.
+struct NamedPoints {
+  std::string_view separator;  // a literal
+  std::uint64_t per_weight;
+};
+
+template <class Hash>
+NodeCircle named_circle(const NamedPoints& named, Hash hash, const CircleRules& rules) {
+  const auto add = [named, hash = std::move(hash)](const PlacedNode& node, std::uint32_t index,
+                                                   std::vector<CirclePoint>& points) {
+    const std::string stem = node.name + std::string(named.separator);
+    add_numbered_points({.stem = stem, .count = named.per_weight * node.weight, .node = index},
+                        hash, points);
+  };
+  return {.add_points = add, .points_per_weight = named.per_weight, .rules = rules};
+}
 
 // Keys in entry hash mod size of the table. Requires: not empty.
 Layout table_layout(Hash64 hash, std::span<const std::uint32_t> table, Tokens tokens);

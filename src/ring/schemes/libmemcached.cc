@@ -13,6 +13,7 @@
 #include "ring/schemes/ketama.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/memcached_hash.h"
+#include "ring/schemes/numbered_text.h"
 
 namespace cleave::ring {
 namespace {
@@ -58,8 +59,8 @@ Layout plain_circle(OptionReader& options, std::span<const PlacedNode> nodes, Ke
   std::vector<CirclePoint> points;
   if (!options.fits(nodes.size() * kPlainPoints)) return {};
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    const std::string text = stem(nodes[i].name);
-    for (std::uint32_t j = 0; j < kPlainPoints; ++j) points.push_back({hash(numbered(text, j)), i});
+    const std::string text = stem(nodes[i].name) + "-";
+    add_numbered_points({.stem = text, .count = kPlainPoints, .node = i}, hash, points);
   }
   return circle_layout_32(hash, std::move(points));
 }

@@ -32,4 +32,11 @@ inline std::uint64_t load_64(std::string_view bytes) { return load<std::uint64_t
 inline std::uint32_t load_32(std::string_view bytes) { return load<std::uint32_t>(bytes); }
 inline std::uint32_t load_16(std::string_view bytes) { return load<std::uint16_t>(bytes); }
 
+// The last `count` bytes; in one load where there are eight. Requires: 1 <= count <= 8 and that
+// many bytes.
+inline std::uint64_t load_tail(std::string_view bytes, std::size_t count) {
+  if (bytes.size() < 8) return load_bytes(bytes.substr(bytes.size() - count), count);
+  return load_64(bytes.substr(bytes.size() - 8)) >> (8 * (8 - count));
+}
+
 }  // namespace cleave::ring

@@ -59,12 +59,13 @@ std::uint64_t murmur64a(std::string_view bytes, std::uint64_t seed) {
   constexpr std::uint64_t kMix = 0xC6A4A7935BD1E995U;
   constexpr unsigned kShift = 47;
   std::uint64_t hash = seed ^ (bytes.size() * kMix);
+  const std::string_view all = bytes;
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
     std::uint64_t block = load_64(bytes) * kMix;
     block = (block ^ (block >> kShift)) * kMix;
     hash = (hash ^ block) * kMix;
   }
-  if (!bytes.empty()) hash = (hash ^ load_bytes(bytes, bytes.size())) * kMix;
+  if (!bytes.empty()) hash = (hash ^ load_tail(all, bytes.size())) * kMix;
   hash = (hash ^ (hash >> kShift)) * kMix;
   return hash ^ (hash >> kShift);
 }

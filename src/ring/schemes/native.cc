@@ -20,21 +20,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0x1234ABCD;
 
-Layout vnode(OptionReader& options, std::span<const PlacedNode> nodes) {
-  if (!options.fits(kPointsPerWeight * weight_sum(nodes))) return {};
-  std::vector<Node> members;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    members.push_back({.id = NodeId{i + 1},
-                       .name = nodes[i].name,
-                       .weight = nodes[i].weight,
-                       .state = NodeState::kActive,
-                       .members = {}});
-  }
-  return {.token_of = [](std::string_view key) -> std::optional<Token> { return vnode_token(key); },
-          .arcs = vnode_base(members),
-          .tokens = Tokens::kFixed};
-}
-
 std::uint64_t murmur_value(std::string_view text) { return unsigned_order(murmur64a(text, kSeed)); }
 
 // Signed 32-bit order in unsigned.
@@ -50,27 +35,25 @@ std::uint64_t read_points(OptionReader& options, std::span<const PlacedNode> nod
   return options.fits(points * weight_sum(nodes)) ? points : 0;
 }
 
+Layout vnode(OptionReader& options, std::span<const PlacedNode> nodes) {
+  return {.token_of = [](std::string_view key) -> std::optional<Token> { return vnode_token(key); },
+          .owners = named_circle(
+              {.separator = "#", .per_weight = read_points(options, nodes, kPointsPerWeight)},
+              xxh3_64, {.width = CircleRules::Width::k64})};
+}
+
 Layout murmur64a_vnode(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const std::uint64_t per_weight = read_points(options, nodes, 500);
-  std::vector<CirclePoint> points;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    for (std::uint64_t j = 0; j < per_weight * nodes[i].weight; ++j) {
-      points.push_back({murmur_value(nodes[i].name + std::to_string(j)), i});
-    }
-  }
-  return circle_layout_64(murmur_value, std::move(points),
-                          {.width = CircleRules::Width::k64, .tie = CircleRules::Tie::kLastPut});
+  return {.token_of = key_token_64([](std::string_view key) { return murmur_value(key); }),
+          .owners = named_circle(
+              {.separator = "", .per_weight = read_points(options, nodes, 500)}, murmur_value,
+              {.width = CircleRules::Width::k64, .tie = CircleRules::Tie::kLastPut})};
 }
 
 Layout java_vnode(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const std::uint64_t per_weight = read_points(options, nodes, 150);
-  std::vector<CirclePoint> points;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    for (std::uint64_t j = 0; j < per_weight * nodes[i].weight; ++j) {
-      points.push_back({java_value(nodes[i].name + "#VN" + std::to_string(j)), i});
-    }
-  }
-  return circle_layout_32(java_value, std::move(points), {.tie = CircleRules::Tie::kLastPut});
+  return {
+      .token_of = key_token_32([](std::string_view key) { return java_value(key); }),
+      .owners = named_circle({.separator = "#VN", .per_weight = read_points(options, nodes, 150)},
+                             java_value, {.tie = CircleRules::Tie::kLastPut})};
 }
 
 using KeyHash64 = std::uint64_t (*)(std::string_view key);
@@ -103,7 +86,7 @@ Layout modulo(OptionReader& options, std::span<const PlacedNode> nodes) {
 }  // namespace
 
 std::vector<SchemeRow> native_schemes() {
-  return {{{"vnode", "cleave", {}}, vnode},
+  return {{{"vnode", "cleave", {{"points", "of a weight; default 128"}}}, vnode},
           {{"murmur64a-vnode", "demo image-index", {{"points", "of a weight; default 500"}}},
            murmur64a_vnode},
           {{"java-vnode", "demo churn", {{"points", "of a weight; default 150"}}}, java_vnode},

@@ -40,18 +40,19 @@ std::uint32_t next_point(std::uint32_t server, std::uint32_t previous) {
   return crc32({bytes.data(), bytes.size()}, server);
 }
 
+void add_points(const PlacedNode& node, std::uint32_t index, std::vector<CirclePoint>& points) {
+  const std::uint32_t server = crc_of_server(node.name);
+  std::uint32_t point = 0;
+  for (std::uint32_t j = 0; j < kPointsPerWeight160 * node.weight; ++j) {
+    point = next_point(server, point);
+    points.push_back({point, index});
+  }
+}
+
 Layout consistent(OptionReader& options, std::span<const PlacedNode> nodes) {
   if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
-  std::vector<CirclePoint> points;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    const std::uint32_t server = crc_of_server(nodes[i].name);
-    std::uint32_t point = 0;
-    for (std::uint32_t j = 0; j < kPointsPerWeight160 * nodes[i].weight; ++j) {
-      point = next_point(server, point);
-      points.push_back({point, i});
-    }
-  }
-  return circle_layout_32([](std::string_view key) { return crc32(key); }, std::move(points));
+  return {.token_of = key_token_32([](std::string_view key) { return crc32(key); }),
+          .owners = NodeCircle{.add_points = add_points, .points_per_weight = kPointsPerWeight160}};
 }
 
 Layout plain(OptionReader& options, std::span<const PlacedNode> nodes) {

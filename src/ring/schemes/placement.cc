@@ -5,6 +5,8 @@
 #include <iterator>
 #include <set>
 
+#include "ring/schemes/layouts.h"
+#include "ring/schemes/point_sort.h"
 #include "ring/schemes/scheme_row.h"
 
 namespace cleave::ring {
@@ -69,19 +71,27 @@ Result<void> check_nodes(std::span<const PlacedNode> nodes) {
   return {};
 }
 
-std::vector<Token> firsts_of(std::span<const Arc> arcs) {
-  std::vector<Token> firsts;
-  firsts.reserve(arcs.size());
-  for (const Arc& arc : arcs) firsts.push_back(arc.range.first);
-  return firsts;
+std::vector<CirclePoint> sorted_points(const NodeCircle& circle,
+                                       std::span<const PlacedNode> nodes) {
+  std::vector<CirclePoint> points;
+  points.reserve(circle.points_per_weight * weight_sum(nodes));
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) circle.add_points(nodes[i], i, points);
+  sort_points(points);
+  return points;
+}
+
+ArcTable take_arcs(Layout& layout, std::span<const PlacedNode> nodes) {
+  const auto* const circle = std::get_if<NodeCircle>(&layout.owners);
+  if (circle == nullptr) return std::move(std::get<ArcTable>(layout.owners));
+  return circle_arcs(sorted_points(*circle, nodes), circle->rules);
 }
 
 }  // namespace
 
-Placement::Placement(KeyToToken token_of, std::vector<Arc> arcs, Tokens tokens)
+Placement::Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens)
     : token_of_(std::move(token_of)),
-      arcs_(std::move(arcs)),
-      index_(firsts_of(arcs_)),
+      index_(std::move(arcs.firsts)),
+      owners_(std::move(arcs.owners)),
       tokens_(tokens) {}
 
 std::optional<std::size_t> Placement::owner(std::string_view key) const {
@@ -99,9 +109,10 @@ Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
   OptionReader options(spec);
   Layout layout = row->build(options, nodes);
   if (options.error()) return std::unexpected(*options.error());
+  ArcTable arcs = take_arcs(layout, nodes);
   // A weight so small beside the others that no node gets a point.
-  if (layout.arcs.empty()) return fail(Code::kInvalid, "scheme " + spec.name + ": no points");
-  return std::make_shared<const Placement>(std::move(layout.token_of), std::move(layout.arcs),
+  if (arcs.owners.empty()) return fail(Code::kInvalid, "scheme " + spec.name + ": no points");
+  return std::make_shared<const Placement>(std::move(layout.token_of), std::move(arcs),
                                            layout.tokens);
 }
 

@@ -1,20 +1,35 @@
 // The row of one scheme in the table of schemes. For the files of this folder.
 #pragma once
 
-#include <initializer_list>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "ring/arc_table.h"
+#include "ring/schemes/circle.h"
 #include "ring/schemes/option_reader.h"
 #include "ring/schemes/placement.h"
 
 namespace cleave::ring {
 
+// A circle on which the points of a node depend on that node alone: nodes can come and go without
+// changing anybody else's.
+struct NodeCircle {
+  // Puts the points of the node, which is NodeId{index + 1}, at the end.
+  std::function<void(const PlacedNode& node, std::uint32_t index, std::vector<CirclePoint>& points)>
+      add_points;
+  std::uint64_t points_per_weight = 0;
+  CircleRules rules = {};
+};
+
 // What a scheme makes of its options and the nodes; the parts of a Placement.
 struct Layout {
   Placement::KeyToToken token_of;
-  std::vector<Arc> arcs;
+  // No arcs: the scheme has no point for any of these nodes, or refused them.
+  std::variant<ArcTable, NodeCircle> owners;
   Tokens tokens = Tokens::kFixed;
 };
 
