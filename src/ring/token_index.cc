@@ -1,10 +1,10 @@
 #include "ring/token_index.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "base/check.h"
-#include "ring/token_range.h"
 
 namespace cleave::ring {
 namespace {
@@ -31,11 +31,10 @@ TokenIndex::TokenIndex(std::vector<Token> firsts) : firsts_(std::move(firsts)) {
   }
   // One step past the end, so that `find` reads the end of a step as the start of the next.
   radix_.push_back(ranges - 1);
-  firsts_.reserve(ranges + kCompared);  // exactly: growing would double the memory
-  firsts_.insert(firsts_.end(), kCompared, kLastToken);
+  if (ranges > kCompared) searched_from_ = ranges - kCompared;
 }
 
-std::uint32_t TokenIndex::find_among(std::uint32_t at, std::uint32_t end, Token token) const {
+std::uint32_t TokenIndex::search(std::uint32_t at, std::uint32_t end, Token token) const {
   const auto begin = firsts_.begin();
   const auto above = std::upper_bound(begin + at + 1, begin + end + 1, token);
   return static_cast<std::uint32_t>(above - begin) - 1;

@@ -9,7 +9,6 @@
 // range.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,25 +31,27 @@ class TokenIndex {
     const std::size_t step = token.value() >> shift_;
     const std::uint32_t at = radix_[step];
     const std::uint32_t end = radix_[step + 1];  // the last range that can hold the token
-    if (end - at > kCompared) return find_among(at, end, token);
+    if (end - at > kCompared || at >= searched_from_) return search(at, end, token);
     // How many ranges begin at or below the token, counted without a branch: which of so few it is
-    // cannot be predicted, and a wrong guess costs more than all three comparisons.
+    // cannot be predicted, and a wrong guess costs more than all three comparisons. What begins
+    // after `end` is above the token.
     std::uint32_t found = at;
     for (std::uint32_t i = 1; i <= kCompared; ++i) found += firsts_[at + i] <= token ? 1U : 0U;
-    return std::min(found, end);  // the padding is no range
+    return found;
   }
 
   // The first token of every range, as given.
-  std::span<const Token> firsts() const { return std::span(firsts_).first(radix_.back() + 1); }
+  std::span<const Token> firsts() const { return firsts_; }
 
  private:
-  // Ranges that `find` looks at in any case; so many tokens follow the last one as padding.
+  // Ranges after the first one of a step that `find` compares in any case.
   static constexpr std::uint32_t kCompared = 3;
 
-  std::uint32_t find_among(std::uint32_t at, std::uint32_t end, Token token) const;
+  std::uint32_t search(std::uint32_t at, std::uint32_t end, Token token) const;
 
-  std::vector<Token> firsts_;         // and kCompared times the last token
+  std::vector<Token> firsts_;
   std::vector<std::uint32_t> radix_;  // top bits -> first range that can hold them; one step more
+  std::uint32_t searched_from_ = 0;   // fewer than kCompared ranges follow on these
   unsigned shift_ = 63;
 };
 
