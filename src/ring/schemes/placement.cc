@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <set>
 
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/point_sort.h"
@@ -56,7 +55,8 @@ Result<void> check_nodes(std::span<const PlacedNode> nodes) {
     return fail(Code::kExhausted, std::to_string(nodes.size()) + " nodes, at most " +
                                       std::to_string(kPlacedNodesMax) + " are possible");
   }
-  std::set<std::string_view> names;
+  std::vector<std::string_view> names;
+  names.reserve(nodes.size());
   for (const PlacedNode& node : nodes) {
     if (node.name.empty()) return fail(Code::kInvalid, "a node has an empty name");
     if (node.weight == 0 || node.weight > kPlacedWeightMax) {
@@ -64,26 +64,12 @@ Result<void> check_nodes(std::span<const PlacedNode> nodes) {
                                       std::to_string(node.weight) + ", want 1 to " +
                                       std::to_string(kPlacedWeightMax));
     }
-    if (!names.insert(node.name).second) {
-      return fail(Code::kInvalid, "two nodes are named '" + node.name + "'");
-    }
+    names.push_back(node.name);
   }
-  return {};
-}
-
-std::vector<CirclePoint> sorted_points(const NodeCircle& circle,
-                                       std::span<const PlacedNode> nodes) {
-  std::vector<CirclePoint> points;
-  points.reserve(circle.points_per_weight * weight_sum(nodes));
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) circle.add_points(nodes[i], i, points);
-  sort_points(points);
-  return points;
-}
-
-ArcTable take_arcs(Layout& layout, std::span<const PlacedNode> nodes) {
-  const auto* const circle = std::get_if<NodeCircle>(&layout.owners);
-  if (circle == nullptr) return std::move(std::get<ArcTable>(layout.owners));
-  return circle_arcs(sorted_points(*circle, nodes), circle->rules);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end()) return {};
+  return fail(Code::kInvalid, "two nodes are named '" + std::string(*twice) + "'");
 }
 
 }  // namespace
@@ -102,6 +88,15 @@ std::optional<std::size_t> Placement::owner(std::string_view key) const {
 
 Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
                                                std::span<const PlacedNode> nodes) {
+  Result<Layout> layout = lay_out(spec, nodes);
+  if (!layout) return std::unexpected(layout.error());
+  const auto* const circle = std::get_if<NodeCircle>(&layout->owners);
+  ArcTable arcs = circle == nullptr ? std::get<ArcTable>(std::move(layout->owners))
+                                    : circle_arcs(sorted_points(*circle, nodes), circle->rules);
+  return make_placement(spec, std::move(*layout), std::move(arcs));
+}
+
+Result<Layout> lay_out(const SchemeSpec& spec, std::span<const PlacedNode> nodes) {
   const auto row = find_row(spec.name);
   if (!row) return std::unexpected(row.error());
   if (auto good = check_options(spec, row->text); !good) return std::unexpected(good.error());
@@ -109,8 +104,20 @@ Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
   OptionReader options(spec);
   Layout layout = row->build(options, nodes);
   if (options.error()) return std::unexpected(*options.error());
-  ArcTable arcs = take_arcs(layout, nodes);
-  // A weight so small beside the others that no node gets a point.
+  return layout;
+}
+
+std::vector<CirclePoint> sorted_points(const NodeCircle& circle,
+                                       std::span<const PlacedNode> nodes) {
+  std::vector<CirclePoint> points;
+  points.reserve(circle.points_per_weight * weight_sum(nodes));
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) circle.add_points(nodes[i], i, points);
+  sort_points(points);
+  return points;
+}
+
+Result<std::shared_ptr<const Placement>> make_placement(const SchemeSpec& spec, Layout layout,
+                                                        ArcTable arcs) {
   if (arcs.owners.empty()) return fail(Code::kInvalid, "scheme " + spec.name + ": no points");
   return std::make_shared<const Placement>(std::move(layout.token_of), std::move(arcs),
                                            layout.tokens);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -32,6 +33,17 @@ struct Layout {
   std::variant<ArcTable, NodeCircle> owners;
   Tokens tokens = Tokens::kFixed;
 };
+
+// Reads the options and checks the nodes. Errors: as `place`, but for too few points.
+Result<Layout> lay_out(const SchemeSpec& spec, std::span<const PlacedNode> nodes);
+
+// The points of all nodes, sorted as `circle_arcs` wants them.
+std::vector<CirclePoint> sorted_points(const NodeCircle& circle, std::span<const PlacedNode> nodes);
+
+// Errors: kInvalid when there are no arcs: a weight so small beside the others that no node gets a
+// point.
+Result<std::shared_ptr<const Placement>> make_placement(const SchemeSpec& spec, Layout layout,
+                                                        ArcTable arcs);
 
 struct SchemeRow {
   SchemeText text;
