@@ -9,14 +9,20 @@
 namespace cleave::ring {
 namespace {
 
-// The arcs with their nodes numbered as in `numbers`.
-std::vector<Arc> renumbered(const Placement& placement, std::span<const NodeId> numbers) {
-  std::vector<Arc> arcs = arcs_of(placement);
+// Base and cuts, with their nodes numbered as in `numbers`.
+std::vector<Arc> renumbered(const PlacementSide& side, std::span<const NodeId> numbers) {
+  std::vector<Arc> arcs = laid_arcs(side.placement, side.cuts);
   for (Arc& arc : arcs) arc.node = numbers[arc.node.value() - 1];
   return arcs;
 }
 
 }  // namespace
+
+std::vector<Arc> laid_arcs(const Placement& placement, std::span<const Cut> cuts) {
+  std::vector<Arc> arcs = arcs_of(placement);
+  if (cuts.empty()) return arcs;
+  return owners(overlay(arcs, cuts));
+}
 
 CommonNodes common_nodes(std::span<const PlacedNode> before, std::span<const PlacedNode> after) {
   CommonNodes common;
@@ -38,9 +44,9 @@ Result<PlacementDiff> diff(const PlacementSide& before, const PlacementSide& aft
                 "the tokens of this scheme depend on its nodes: there are no ranges to compare");
   }
   CommonNodes common = common_nodes(before.nodes, after.nodes);
-  return PlacementDiff{.names = std::move(common.names),
-                       .changes = differences(renumbered(before.placement, common.before),
-                                              renumbered(after.placement, common.after))};
+  return PlacementDiff{
+      .names = std::move(common.names),
+      .changes = differences(renumbered(before, common.before), renumbered(after, common.after))};
 }
 
 }  // namespace cleave::ring

@@ -10,14 +10,17 @@
 
 #include "base/result.h"
 #include "ring/diff.h"
+#include "ring/document.h"
 #include "ring/schemes/placement.h"
 
 namespace cleave::ring {
 
-// A placement and the nodes that it was made of.
+// A placement, the nodes that it was made of, and the cuts over it (sorted, disjoint; the node of
+// index i is NodeId{i + 1}).
 struct PlacementSide {
   const Placement& placement;
   std::span<const PlacedNode> nodes;
+  std::span<const Cut> cuts = {};
 };
 
 // A copy, for what wants all of them at once.
@@ -42,9 +45,13 @@ struct PlacementDiff {
   std::vector<Change> changes;  // `moved_ppm` (ring/diff.h) tells their share
 };
 
+// Who owns what once the cuts are laid: every token once, sorted, neighbours of one owner joined.
+// Requires: cuts sorted, disjoint. Cost: O(arcs + cuts).
+std::vector<Arc> laid_arcs(const Placement& placement, std::span<const Cut> cuts);
+
 // Nodes are the same when their names are. Requires: both of one scheme with the same options for
 // keys. Errors: kInvalid when tokens depend on the nodes, so that there are no ranges to compare.
-// Cost: O(arcs of both + nodes log nodes).
+// Cost: O(arcs and cuts of both + nodes log nodes).
 Result<PlacementDiff> diff(const PlacementSide& before, const PlacementSide& after);
 
 }  // namespace cleave::ring
