@@ -25,6 +25,14 @@ all: ## everything in release: the program, the simulator, all unit tests
 	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
 	$(BUILD) release -j $(JOBS)
 
+# Where `make library` installs to.
+PREFIX ?= build/install
+.PHONY: library
+library: ## libcleave-ring for other programs, installed into PREFIX=build/install
+	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
+	$(BUILD) release -j $(JOBS) --target cleave_ring_library
+	cmake --install $(RELEASE) --component ring --prefix $(PREFIX)
+
 .PHONY: setup
 setup: ## install the Debian packages that are missing (root or sudo)
 	@tools/setup.sh
@@ -49,7 +57,7 @@ lint: ## layers, tidiness, formatting, and the linters' own tests
 
 .PHONY: format
 format: ## format every C++ file in place
-	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i
+	git ls-files '*.h' '*.hpp' '*.c' '*.cc' | xargs clang-format-19 -i
 
 .PHONY: tidy
 tidy: ## clang-tidy on the files changed since origin/main or HEAD~1; TIDY_ALL=1 for the core

@@ -1,14 +1,28 @@
-# cleave_layer(NAME [DIR dir] [DEPS layer...] [LIBS library...])
+# cleave_layer(NAME [SHARED_CODE] [DIR dir] [DEPS layer...] [LIBS library...])
 #
 # The sources of src/NAME (or DIR) as library cleave_NAME; its *_test.cc as program NAME_test, run
-# by ctest; its *_bench.cc as program NAME_bench. A precompiled header of standard headers keeps the
-# build short; sources still include what they use.
+# by ctest; its *_bench.cc as program NAME_bench. SHARED_CODE: the layer is also part of the shared
+# library (cmake/ring_library.cmake). A precompiled header of standard headers keeps the build
+# short; sources still include what they use.
 add_library(cleave_pch OBJECT ${CMAKE_CURRENT_LIST_DIR}/pch.cc)
 target_link_libraries(cleave_pch PRIVATE cleave_flags)
 target_precompile_headers(cleave_pch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/pch.h)
 
+# Code that a shared library can hold, and no slower for it: what is hidden cannot be replaced at
+# load time, so calls within it stay direct and may be inlined.
+function(cleave_shared_code target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# A precompiled header serves only code that is compiled alike.
+add_library(cleave_pch_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/pch.cc)
+target_link_libraries(cleave_pch_shared PRIVATE cleave_flags)
+target_precompile_headers(cleave_pch_shared PRIVATE ${CMAKE_CURRENT_LIST_DIR}/pch.h)
+cleave_shared_code(cleave_pch_shared)
+
 function(cleave_layer name)
-  cmake_parse_arguments(LAYER "" "DIR" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(LAYER "SHARED_CODE" "DIR" "DEPS;LIBS" ${ARGN})
   if(NOT LAYER_DIR)
     set(LAYER_DIR src/${name})
   endif()
@@ -24,7 +38,12 @@ function(cleave_layer name)
   if(sources)
     add_library(cleave_${name} STATIC ${sources})
     target_link_libraries(cleave_${name} PRIVATE cleave_flags PUBLIC ${LAYER_DEPS} ${LAYER_LIBS})
-    target_precompile_headers(cleave_${name} REUSE_FROM cleave_pch)
+    if(LAYER_SHARED_CODE)
+      cleave_shared_code(cleave_${name})
+      target_precompile_headers(cleave_${name} REUSE_FROM cleave_pch_shared)
+    else()
+      target_precompile_headers(cleave_${name} REUSE_FROM cleave_pch)
+    endif()
   else()
     add_library(cleave_${name} INTERFACE)
     target_link_libraries(cleave_${name} INTERFACE ${LAYER_DEPS} ${LAYER_LIBS})

@@ -78,7 +78,7 @@ tier_lint() {
   check "layers" python3 tools/check_layers.py
   check "tidiness" python3 tools/tidy.py
   check "formatting" bash -c \
-    "git ls-files '*.h' '*.cc' | xargs clang-format-19 --dry-run -Werror"
+    "git ls-files '*.h' '*.hpp' '*.c' '*.cc' | xargs clang-format-19 --dry-run -Werror"
 }
 
 tier_build() {

@@ -60,7 +60,7 @@ class PlacedRing {
   // kExhausted for more than kLaidCutsMax cuts. Cost: that of `place`, and O(cuts log cuts).
   static Result<PlacedRing> make(const RingSpec& spec);
 
-  // Index of the node in `nodes`; nullopt as Placement::token_of. Cost: the hash, and O(1) expected.
+  // Index of the node in `nodes`; nullopt as Placement::token_of. Cost: the hash and O(1) expected.
   std::optional<std::size_t> owner(std::string_view key) const;
   std::size_t owner(Token token) const;
   std::optional<Token> token_of(std::string_view key) const { return placement_->token_of(key); }

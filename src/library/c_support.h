@@ -1,0 +1,74 @@
+// What the C interface is made of: nothing is thrown across it, lists go into the caller's buffer.
+// For the files of this folder.
+//
+// Threads: any.
+#pragma once
+
+#include <cleave/cleave_ring.h>
+
+#include <algorithm>
+#include <cleave/ring.hpp>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "library/ring_error.h"
+
+namespace cleave::library {
+
+// Throws a RingError of that code unless the condition holds.
+inline void check(bool condition, RingError::Code code, std::string_view complaint) {
+  if (!condition) raise(code, std::string(complaint));
+}
+
+// `check` with kInvalid: for pointers.
+inline void want(bool condition, std::string_view complaint) {
+  check(condition, RingError::Code::kInvalid, complaint);
+}
+
+inline std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+// Fills `error` unless it is NULL; the status, for the caller to return. The text is cut at a whole
+// character.
+cleave_ring_status report(cleave_ring_status status, std::string_view message,
+                          cleave_ring_error* error) noexcept;
+
+// The status of the exception that is being handled, reported.
+cleave_ring_status report_exception(cleave_ring_error* error) noexcept;
+
+// For a status that has nothing more to say.
+std::string_view text_of(cleave_ring_status status) noexcept;
+
+// `body()`, whose exceptions become statuses.
+template <class Body>
+cleave_ring_status guarded(cleave_ring_error* error, Body body) noexcept {
+  try {
+    const cleave_ring_status status = body();
+    return status == CLEAVE_RING_OK ? status : report(status, text_of(status), error);
+  } catch (...) {
+    return report_exception(error);
+  }
+}
+
+// Where the caller wants a list.
+template <class T>
+struct Buffer {
+  T* elements;
+  std::size_t capacity;
+  std::size_t* count;
+};
+
+// Hands a list out as cleave_ring.h tells.
+template <class T>
+cleave_ring_status give(const std::vector<T>& list, Buffer<T> buffer) {
+  want(buffer.count != nullptr, "count is NULL");
+  want(buffer.elements != nullptr || buffer.capacity == 0, "the buffer is NULL");
+  *buffer.count = list.size();
+  if (buffer.capacity < list.size()) return CLEAVE_RING_BUFFER_TOO_SMALL;
+  std::copy(list.begin(), list.end(), buffer.elements);
+  return CLEAVE_RING_OK;
+}
+
+}  // namespace cleave::library
