@@ -1,0 +1,113 @@
+#include "convert/yaml_tree.h"
+
+#include <set>
+
+#include "base/ascii.h"
+#include "convert/notes.h"
+
+namespace cleave::convert {
+namespace {
+
+constexpr std::size_t kValuesMax = 1'000'000;
+
+// Finds what yaml-cpp takes silently.
+class Checker {
+ public:
+  explicit Checker(const std::string& file) : file_(file) {}
+
+  void check(const YAML::Node& node) {
+    if (error_) return;
+    if (++values_ > kValuesMax) {
+      fail_at(node, "more than " + std::to_string(kValuesMax) + " values");
+    } else if (node.IsMap()) {
+      check_map(node);
+    } else if (node.IsSequence()) {
+      for (const YAML::Node& element : node) check(element);
+    }
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  void check_map(const YAML::Node& node) {
+    std::set<std::string> keys;
+    for (const auto& pair : node) {
+      if (!pair.first.IsScalar()) return fail_at(pair.first, "a key must be a word");
+      if (!keys.insert(pair.first.Scalar()).second)
+        return fail_at(pair.first, "'" + pair.first.Scalar() + "' is there twice");
+      check(pair.second);
+    }
+  }
+
+  void fail_at(const YAML::Node& node, const std::string& what) {
+    if (!error_) error_ = Error{Code::kInvalid, at_line(file_, line_of(node), what)};
+  }
+
+  const std::string& file_;
+  std::size_t values_ = 0;
+  std::optional<Error> error_;
+};
+
+std::string camel(std::string_view snake) {
+  std::string text;
+  bool upper = false;
+  for (const char c : snake) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    const bool is_letter = c >= 'a' && c <= 'z';
+    text.push_back(upper && is_letter ? static_cast<char>(c - 'a' + 'A') : c);
+    upper = false;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<YAML::Node> load_yaml(std::string_view text, const std::string& file) {
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() != 1 || !documents[0].IsMap())
+      return fail(Code::kInvalid, at_line(file, 0, "want one YAML document, a mapping"));
+    Checker checker(file);
+    checker.check(documents[0]);
+    if (checker.error()) return std::unexpected(*checker.error());
+    return documents[0];
+  } catch (const YAML::Exception& failure) {
+    const auto line = static_cast<std::size_t>(failure.mark.line + 1);
+    return fail(Code::kInvalid, at_line(file, line, "not YAML: " + failure.msg));
+  }
+}
+
+std::size_t line_of(const YAML::Node& node) {
+  const int line = node.IsDefined() ? node.Mark().line : -1;
+  return static_cast<std::size_t>(line + 1);
+}
+
+std::vector<YamlEntry> entries_of(const YAML::Node& node) {
+  std::vector<YamlEntry> entries;
+  if (!node.IsDefined() || !node.IsMap()) return entries;
+  for (const auto& pair : node) entries.push_back({pair.first.Scalar(), pair.second});
+  return entries;
+}
+
+std::string text_of(const YAML::Node& node) {
+  return node.IsDefined() && node.IsScalar() ? node.Scalar() : std::string();
+}
+
+YAML::Node find_field(const YAML::Node& node, std::string_view snake) {
+  const std::string other = camel(snake);
+  for (const YamlEntry& entry : entries_of(node)) {
+    if (entry.key == snake || entry.key == other) return entry.value;
+  }
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+
+YAML::Node find_path(const YAML::Node& node, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const YAML::Node value = find_field(node, path.substr(0, dot));
+  return dot == std::string_view::npos ? value : find_path(value, path.substr(dot + 1));
+}
+
+}  // namespace cleave::convert

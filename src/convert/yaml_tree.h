@@ -1,0 +1,44 @@
+// Another program's YAML (or JSON, which is YAML) as a tree, with the line of each value.
+//
+// yaml-cpp says what is wrong by exceptions; none leaves this. Threads: one owner.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cleave::convert {
+
+// One key of a mapping.
+struct YamlEntry {
+  std::string key;
+  YAML::Node value;
+};
+
+// The one document of the text, a mapping. Errors: kInvalid, "FILE:LINE: what", also for a key that
+// is there twice, however deep, and for more than a million values (aliases may repeat them).
+Result<YAML::Node> load_yaml(std::string_view text, const std::string& file);
+
+// From 1.
+std::size_t line_of(const YAML::Node& node);
+
+// In the order of the file; empty for what is no mapping.
+std::vector<YamlEntry> entries_of(const YAML::Node& node);
+
+// The value as it is written, without its quotes; empty for what is no scalar.
+std::string text_of(const YAML::Node& node);
+
+// Where protobuf's JSON form is spoken, a key may be written in snake_case or lowerCamelCase.
+// `snake` is the first; undefined when the mapping has neither, or is none.
+YAML::Node find_field(const YAML::Node& node, std::string_view snake);
+
+// The same along a path "a.b.c".
+YAML::Node find_path(const YAML::Node& node, std::string_view path);
+
+}  // namespace cleave::convert
