@@ -60,6 +60,7 @@ std::optional<Peer> peer_of_json(std::string_view text, std::string_view first_l
 FoundPools read_pools(Peer peer, std::string_view text, const std::string& file) {
   switch (peer) {
     case Peer::kTwemproxy: return read_twemproxy(text, file);
+    case Peer::kNginx: return read_nginx(text, file);
     default: break;
   }
   return fail(Code::kInvalid, at_line(file, 0, "cannot be read yet"));

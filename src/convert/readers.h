@@ -24,5 +24,6 @@ struct FoundPool {
 using FoundPools = Result<std::vector<FoundPool>>;
 
 FoundPools read_twemproxy(std::string_view text, const std::string& file);
+FoundPools read_nginx(std::string_view text, const std::string& file);
 
 }  // namespace cleave::convert
