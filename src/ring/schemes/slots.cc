@@ -1,5 +1,6 @@
 // Peers that place keys into a constant number of slots, or tokens, and keep as state who owns
-// which: redis-cluster, codis, cassandra. Here they are spread evenly by weight.
+// which: redis-cluster, codis, cassandra. The option `slots` says it (slot_owners.h); what nobody
+// owns is spread evenly by weight.
 //
 // redis-cluster (redis-server 7.0.15): CRC-16/XMODEM of the hash tag, mod 16384; ranges as
 //   `redis-cli --cluster create` gives them to its primaries. Token: slot << 50.
@@ -8,35 +9,22 @@
 // cassandra 4.1.5, Murmur3Partitioner: token ^ 2^63. One token a node, evenly spaced from the
 //   smallest one on (the usual initial_token); a node owns from the previous token, not included,
 //   to its own. The empty key has the smallest token.
-#include <array>
-
 #include "base/wide.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/crc.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/murmur.h"
+#include "ring/schemes/slot_owners.h"
 
 namespace cleave::ring {
 namespace {
 
-constexpr std::uint64_t kRedisSlots = 16'384;
-constexpr std::uint64_t kCodisSlots = 1'024;
+constexpr std::uint32_t kRedisSlots = 16'384;
+constexpr std::uint32_t kCodisSlots = 1'024;
 
-// Node i ends at slots x (weights up to i) / sum, rounded half up.
-std::vector<std::uint32_t> even_table(std::span<const PlacedNode> nodes, std::uint64_t slots) {
-  const std::uint64_t total = weight_sum(nodes);
-  std::vector<std::uint32_t> table;
-  std::uint64_t weight = 0;
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    weight += nodes[i].weight;
-    table.resize((2 * slots * weight + total) / (2 * total), i);
-  }
-  return table;
-}
-
-Layout redis_cluster(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
+Layout redis_cluster(OptionReader& options, std::span<const PlacedNode> nodes) {
   return table_layout([](std::string_view key) { return crc16(hash_tag(key)); },
-                      even_table(nodes, kRedisSlots), Tokens::kFixed);
+                      slot_owners(options, nodes, kRedisSlots), Tokens::kFixed);
 }
 
 std::string_view codis_tag(std::string_view key) {
@@ -46,9 +34,9 @@ std::string_view codis_tag(std::string_view key) {
   return close == std::string_view::npos ? key : key.substr(open + 1, close - open - 1);
 }
 
-Layout codis(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
+Layout codis(OptionReader& options, std::span<const PlacedNode> nodes) {
   return table_layout([](std::string_view key) { return crc32(codis_tag(key)); },
-                      even_table(nodes, kCodisSlots), Tokens::kFixed);
+                      slot_owners(options, nodes, kCodisSlots), Tokens::kFixed);
 }
 
 // In the order of tokens: the smallest one, which stands for "no token", is never a key's.
@@ -72,8 +60,9 @@ Layout cassandra(OptionReader& /*options*/, std::span<const PlacedNode> nodes) {
 }  // namespace
 
 std::vector<SchemeRow> slot_schemes() {
-  return {{{"redis-cluster", "redis-server 7.0.15", {}}, redis_cluster},
-          {{"codis", "Codis 3", {}}, codis},
+  const OptionText slots{"slots", "who owns which, NODE=FIRST-LAST,SLOT;NODE=...; default: even"};
+  return {{{"redis-cluster", "redis-server 7.0.15", {slots}}, redis_cluster},
+          {{"codis", "Codis 3", {slots}}, codis},
           {{"cassandra", "Cassandra 4.1.5", {}}, cassandra}};
 }
 

@@ -1,0 +1,114 @@
+#include "ring/schemes/slot_owners.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ring/schemes/layouts.h"
+
+namespace cleave::ring {
+namespace {
+
+constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+
+// Node i ends at slots x (weights up to i) / sum, rounded half up.
+std::vector<std::uint32_t> even_owners(std::span<const PlacedNode> nodes, std::uint64_t slots) {
+  const std::uint64_t total = weight_sum(nodes);
+  std::vector<std::uint32_t> owners;
+  std::uint64_t weight = 0;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    weight += nodes[i].weight;
+    owners.resize((2 * slots * weight + total) / (2 * total), i);
+  }
+  return owners;
+}
+
+// What stands before the first `mark`, cut off the text with the mark; all of it without one.
+std::string_view cut_before(std::string_view& text, char mark) {
+  const std::size_t at = text.find(mark);
+  const std::string_view before = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+  return before;
+}
+
+class SlotsReader {
+ public:
+  SlotsReader(OptionReader& options, std::span<const PlacedNode> nodes, std::uint32_t count)
+      : options_(options), owners_(count, kNobody), names_(count) {
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) indexes_.emplace(nodes[i].name, i);
+  }
+
+  std::vector<std::uint32_t> read(std::string_view text) && {
+    while (!text.empty() && !options_.error()) read_part(cut_before(text, ';'));
+    return std::move(owners_);
+  }
+
+ private:
+  void read_part(std::string_view part) {
+    const std::size_t equals = part.rfind('=');
+    if (equals == std::string_view::npos || equals == 0)
+      return options_.refuse_value("slots", part, "want NODE=FIRST-LAST,...;NODE=...");
+    const std::string_view name = part.substr(0, equals);
+    if (!seen_.insert(name).second)
+      return options_.refuse_value("slots", name, "this node is there twice");
+    std::string_view ranges = part.substr(equals + 1);
+    while (!ranges.empty() && !options_.error()) read_range(cut_before(ranges, ','), name);
+  }
+
+  void read_range(std::string_view range, std::string_view name) {
+    std::string_view rest = range;
+    const std::string_view first_text = cut_before(rest, '-');
+    const std::uint64_t first = number(first_text);
+    const std::uint64_t last = first_text.size() == range.size() ? first : number(rest);
+    if (first > last || last >= owners_.size()) {
+      return options_.refuse_value(
+          "slots", range,
+          "want slots from 0 to " + std::to_string(owners_.size() - 1) + ", as N or FIRST-LAST");
+    }
+    for (std::uint64_t slot = first; slot <= last; ++slot) {
+      if (!names_[slot].empty()) {
+        return options_.refuse_value("slots", range,
+                                     "slot " + std::to_string(slot) + " is given to '" +
+                                         std::string(names_[slot]) + "' and to '" +
+                                         std::string(name) + "'");
+      }
+      names_[slot] = name;
+      const auto known = indexes_.find(name);
+      if (known != indexes_.end()) owners_[slot] = known->second;
+    }
+  }
+
+  // Above every slot when it is no number.
+  std::uint64_t number(std::string_view text) const {
+    std::uint64_t value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = failed == std::errc{} && end == text.data() + text.size();
+    return good ? value : owners_.size();
+  }
+
+  OptionReader& options_;
+  std::vector<std::uint32_t> owners_;
+  std::vector<std::string_view> names_;  // of the owner of each slot, also of one that is not there
+  std::set<std::string_view> seen_;
+  std::map<std::string_view, std::uint32_t> indexes_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> slot_owners(OptionReader& options, std::span<const PlacedNode> nodes,
+                                       std::uint32_t count) {
+  std::vector<std::uint32_t> owners =
+      SlotsReader(options, nodes, count).read(options.given("slots").value_or(""));
+  const auto left = static_cast<std::uint64_t>(std::ranges::count(owners, kNobody));
+  const std::vector<std::uint32_t> even = even_owners(nodes, left);
+  auto next = even.begin();
+  for (std::uint32_t& owner : owners) {
+    if (owner == kNobody) owner = *next++;
+  }
+  return owners;
+}
+
+}  // namespace cleave::ring
