@@ -68,8 +68,8 @@ std::string camel(std::string_view snake) {
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1 || !documents[0].IsMap())
-      return fail(Code::kInvalid, at_line(file, 0, "want one YAML document, a mapping"));
+    if (documents.size() != 1 || documents[0].IsScalar() || documents[0].IsNull())
+      return fail(Code::kInvalid, at_line(file, 0, "want one YAML document, a mapping or a list"));
     Checker checker(file);
     checker.check(documents[0]);
     if (checker.error()) return std::unexpected(*checker.error());

@@ -21,7 +21,7 @@ struct YamlEntry {
   YAML::Node value;
 };
 
-// The one document of the text, a mapping. Errors: kInvalid, "FILE:LINE: what", also for a key that
+// The one document of the text, a mapping or a list. Errors: kInvalid, "FILE:LINE: what", also for a key that
 // is there twice, however deep, and for more than a million values (aliases may repeat them).
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file);
 
