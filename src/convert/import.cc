@@ -61,6 +61,7 @@ FoundPools read_pools(Peer peer, std::string_view text, const std::string& file)
   switch (peer) {
     case Peer::kTwemproxy: return read_twemproxy(text, file);
     case Peer::kNginx: return read_nginx(text, file);
+    case Peer::kHaproxy: return read_haproxy(text, file);
     case Peer::kCodis: return read_codis(text, file);
     default: break;
   }
