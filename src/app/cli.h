@@ -80,5 +80,6 @@ void add_bench(Cli& cli);
 void add_demo(Cli& cli);
 void add_simulate(Cli& cli);
 void add_assess(Cli& cli);
+void add_import(Cli& cli);
 
 }  // namespace cleave::app

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/cli.h"
+#include "app/pool_file.h"
 #include "app/scheme_arguments.h"
 #include "app/table.h"
 #include "ring/schemes/placement.h"
@@ -19,6 +20,7 @@ struct LocateOptions {
   std::string scheme;  // empty: ask a router
   std::vector<std::string> nodes;
   std::vector<std::string> options;
+  PoolFile config;  // empty path: none
 };
 
 int locate_on_router(const Cli& cli, const std::vector<std::string>& keys) {
@@ -75,20 +77,32 @@ void print_owners_json(const ring::Placement& placement, const std::vector<ring:
   Cli::print_json(Json{{"nodes", std::move(names)}, {"owners", std::move(owners)}});
 }
 
+int locate_placed(const Cli& cli, const ring::SchemeSpec& spec,
+                  const std::vector<ring::PlacedNode>& nodes,
+                  const std::vector<std::string>& keys) {
+  const auto placement = ring::place(spec, nodes);
+  if (!placement) return cli.fail(kExitUsage, placement.error());
+  if (cli.json()) {
+    print_owners_json(**placement, nodes, keys);
+  } else {
+    print_owners(**placement, nodes, keys);
+  }
+  return kExitOk;
+}
+
 int locate_by_scheme(const Cli& cli, const LocateOptions& given,
                      const std::vector<std::string>& keys) {
   const auto spec = parse_scheme(given.scheme, given.options);
   if (!spec) return cli.fail(kExitUsage, spec.error());
   const auto nodes = locate_nodes(given.nodes);
   if (!nodes) return cli.fail(kExitUsage, nodes.error());
-  const auto placement = ring::place(*spec, *nodes);
-  if (!placement) return cli.fail(kExitUsage, placement.error());
-  if (cli.json()) {
-    print_owners_json(**placement, *nodes, keys);
-  } else {
-    print_owners(**placement, *nodes, keys);
-  }
-  return kExitOk;
+  return locate_placed(cli, *spec, *nodes, keys);
+}
+
+int locate_by_file(const Cli& cli, const PoolFile& file, const std::vector<std::string>& keys) {
+  const auto pool = read_pool_file(file);
+  if (!pool) return cli.fail(kExitUsage, pool.error());
+  return locate_placed(cli, pool->scheme, convert::placed_nodes(*pool), keys);
 }
 
 int locate(const Cli& cli, const LocateOptions& given) {
@@ -100,6 +114,7 @@ int locate(const Cli& cli, const LocateOptions& given) {
   } else if (keys.empty()) {
     return cli.fail(kExitUsage, {Code::kInvalid, "no keys: want KEY... or --keys FILE"});
   }
+  if (!given.config.path.empty()) return locate_by_file(cli, given.config, keys);
   return given.scheme.empty() ? locate_on_router(cli, keys) : locate_by_scheme(cli, given, keys);
 }
 
@@ -117,7 +132,8 @@ void add_locate(Cli& cli) {
   CLI::App& command = cli.add_remote(
       cli.root(),
       {.name = "locate",
-       .description = "which node keys are on: in a running pool, or by a placement scheme",
+       .description = "which node keys are on: in a running pool, by a placement scheme, or by the "
+                      "file of a pool",
        .example = kLocateExample},
       [&cli, given] { return locate(cli, *given); });
   CLI::Option* keys = command.add_option("KEY", given->keys, "one or more keys");
@@ -132,6 +148,12 @@ void add_locate(Cli& cli) {
   command.add_option("--option", given->options, "an option of the scheme, name=value")
       ->allow_extra_args(false)
       ->needs(scheme);
+  command
+      .add_option("--config", given->config.path,
+                  "place by the pool of this file, of cleave or of another proxy, without its cuts")
+      ->type_name("FILE")
+      ->excludes(scheme);
+  add_pool_options(command, given->config);
   command.footer(locate_footer());
 }
 

@@ -145,7 +145,7 @@ TEST(ReadHaproxy, RefusesWhatWouldMoveKeys) {
                    {"djb2 avalanche", "djb2 avalance", "want: hash-type METHOD"},
                    {"consistent", "constant", "'constant' is unknown"},
                    {"hdr(x-key)", "source", "balance source does not place by a key"},
-                   {"backend cache", "backend cache \"", "f:8: a quote is not closed"}});
+                   {"backend cache", "backend cache \"", "f:7: a quote is not closed"}});
 }
 
 TEST(ParseHaproxy, ReadsWordsAsThePeer) {

@@ -49,7 +49,9 @@ bool is_nginx_line(std::string_view line) {
   return first_word(line) == "upstream" || line.ends_with(';');
 }
 
-bool is_twemproxy_line(std::string_view line) { return first_word(line) == "servers:"; }
+bool any_contains(const std::vector<std::string_view>& lines, std::string_view text) {
+  return std::ranges::any_of(lines, [text](std::string_view line) { return line.contains(text); });
+}
 
 std::optional<Peer> peer_of_json(std::string_view text, std::string_view first_line) {
   if (first_line.starts_with('[')) return Peer::kCodis;
@@ -98,7 +100,8 @@ Result<Peer> recognise(std::string_view text) {
     if (mentions_envoy(text)) return Peer::kEnvoy;
     if (std::ranges::any_of(lines, is_haproxy_line)) return Peer::kHaproxy;
     if (std::ranges::any_of(lines, is_nginx_line)) return Peer::kNginx;
-    if (std::ranges::any_of(lines, is_twemproxy_line)) return Peer::kTwemproxy;
+    // cleave's own configuration has servers and listeners.
+    if (any_contains(lines, "servers:") && any_contains(lines, "listen:")) return Peer::kTwemproxy;
   }
   return fail(Code::kInvalid,
               "this is no configuration of twemproxy, nginx, HAProxy or Envoy, and no Codis slot "

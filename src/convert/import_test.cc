@@ -33,7 +33,8 @@ TEST(Recognise, TellsPeersByTheirText) {
 }
 
 TEST(Recognise, RefusesWhatIsNobodys) {
-  for (const std::string_view text : {"", "# nothing\n", "hello world\n", "a: 1\n"}) {
+  for (const std::string_view text :
+       {"", "# nothing\n", "hello world\n", "a: 1\n", "listeners: []\npools:\n  - servers: {}\n"}) {
     const auto peer = recognise(text);
     ASSERT_FALSE(peer) << text;
     EXPECT_EQ(peer.error().code, Code::kInvalid);

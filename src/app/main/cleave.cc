@@ -26,5 +26,6 @@ int main(int argc, char** argv) {
   cleave::app::add_demo(cli);
   cleave::app::add_simulate(cli);
   cleave::app::add_assess(cli);
+  cleave::app::add_import(cli);
   return cli.run(argc, argv);
 }
