@@ -64,10 +64,10 @@ FoundPools read_pools(Peer peer, std::string_view text, const std::string& file)
     case Peer::kTwemproxy: return read_twemproxy(text, file);
     case Peer::kNginx: return read_nginx(text, file);
     case Peer::kHaproxy: return read_haproxy(text, file);
-    case Peer::kCodis: return read_codis(text, file);
-    default: break;
+    case Peer::kEnvoy: return read_envoy(text, file);
+    case Peer::kCodis: break;
   }
-  return fail(Code::kInvalid, at_line(file, 0, "cannot be read yet"));
+  return read_codis(text, file);
 }
 
 std::string names_of(const std::vector<FoundPool>& found) {

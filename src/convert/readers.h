@@ -26,6 +26,7 @@ using FoundPools = Result<std::vector<FoundPool>>;
 FoundPools read_twemproxy(std::string_view text, const std::string& file);
 FoundPools read_nginx(std::string_view text, const std::string& file);
 FoundPools read_haproxy(std::string_view text, const std::string& file);
+FoundPools read_envoy(std::string_view text, const std::string& file);
 FoundPools read_codis(std::string_view text, const std::string& file);
 
 }  // namespace cleave::convert
