@@ -22,15 +22,15 @@ TokenIndex::TokenIndex(std::vector<Token> firsts) : firsts_(std::move(firsts)) {
   const auto ranges = static_cast<std::uint32_t>(firsts_.size());
   const std::size_t steps = std::bit_floor(ranges * kStepsPerRangeMax);
   shift_ = 64U - static_cast<unsigned>(std::countr_zero(steps));
-  radix_.reserve(steps + 1);
-  std::uint32_t at = 0;
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    const Token first{step << shift_};
-    while (at + 1 < ranges && firsts_[at + 1] <= first) ++at;
-    radix_.push_back(at);
+  // One step past the end, so that `find` reads the end of a step as the start of the next. Each
+  // range is noted at the first step that begins within or after it, the last one of a step stays;
+  // then steps without one take over what is before them.
+  radix_.resize(steps + 1);
+  for (std::uint32_t i = 1; i < ranges; ++i) {
+    radix_[((firsts_[i].value() - 1) >> shift_) + 1] = i;
   }
-  // One step past the end, so that `find` reads the end of a step as the start of the next.
-  radix_.push_back(ranges - 1);
+  std::uint32_t at = 0;
+  for (std::uint32_t& first : radix_) first = at = std::max(at, first);
   if (ranges > kCompared) searched_from_ = ranges - kCompared;
 }
 
