@@ -63,7 +63,7 @@ std::uint64_t value_of(std::string_view text, JedisHash hash) {
   return hash == JedisHash::kMd5 ? md5_32(text) : unsigned_order(murmur64a(text, kSeed));
 }
 
-Placement::KeyToToken key_to_token(JedisHash hash, bool tagged) {
+KeyToToken key_to_token(JedisHash hash, bool tagged) {
   const auto text = [tagged](std::string_view key) { return tagged ? key_tag(key) : key; };
   if (hash == JedisHash::kMd5) {
     return key_token_32([text](std::string_view key) { return md5_32(text(key)); });
@@ -92,7 +92,7 @@ Layout jedis(OptionReader& options, std::span<const PlacedNode> nodes) {
   const CircleRules rules{
       .width = hash == JedisHash::kMurmur ? CircleRules::Width::k64 : CircleRules::Width::k32,
       .tie = CircleRules::Tie::kLastPut};
-  Placement::KeyToToken token_of = key_to_token(hash, tagged);
+  KeyToToken token_of = key_to_token(hash, tagged);
   if (!named) return circle_layout(std::move(token_of), unnamed_points(nodes, hash), rules);
   const auto value = [hash](std::string_view text) { return value_of(text, hash); };
   return {

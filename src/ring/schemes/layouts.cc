@@ -7,7 +7,7 @@
 
 namespace cleave::ring {
 
-Layout circle_layout(Placement::KeyToToken token_of, std::vector<CirclePoint> points,
+Layout circle_layout(KeyToToken token_of, std::vector<CirclePoint> points,
                      const CircleRules& rules) {
   sort_points(points);
   return {.token_of = std::move(token_of), .owners = circle_arcs(points, rules)};

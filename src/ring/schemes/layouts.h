@@ -23,21 +23,21 @@ using Hash64 = std::function<std::uint64_t(std::string_view)>;
 // Keys at their hash on a circle of the width. Whatever gives 32 or 64 bits of a key may be the
 // hash; a lambda is compiled into `token_of`, where a function pointer is one more call a key.
 template <class Hash>
-Placement::KeyToToken key_token_32(Hash hash) {
+KeyToToken key_token_32(Hash hash) {
   return [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
     return token_of_32(hash(key));
   };
 }
 
 template <class Hash>
-Placement::KeyToToken key_token_64(Hash hash) {
+KeyToToken key_token_64(Hash hash) {
   return [hash = std::move(hash)](std::string_view key) -> std::optional<Token> {
     return Token{hash(key)};
   };
 }
 
 // Requires: rules of the width; the points in the order in which the peer puts them.
-Layout circle_layout(Placement::KeyToToken token_of, std::vector<CirclePoint> points,
+Layout circle_layout(KeyToToken token_of, std::vector<CirclePoint> points,
                      const CircleRules& rules);
 
 template <class Hash>

@@ -80,12 +80,6 @@ Placement::Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens)
       owners_(std::move(arcs.owners)),
       tokens_(tokens) {}
 
-std::optional<std::size_t> Placement::owner(std::string_view key) const {
-  const std::optional<Token> token = token_of(key);
-  if (!token) return std::nullopt;
-  return owner(*token);
-}
-
 Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
                                                std::span<const PlacedNode> nodes) {
   Result<Layout> layout = lay_out(spec, nodes);

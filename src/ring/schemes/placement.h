@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "ring/arc_table.h"
 #include "ring/scheme_spec.h"
+#include "ring/schemes/key_to_token.h"
 #include "ring/token_index.h"
 
 namespace cleave::ring {
@@ -48,10 +49,8 @@ enum class Tokens : std::uint8_t {
 // Immutable. Threads: any, read-only. Memory: 18 to 24 bytes a point.
 class Placement {
  public:
-  using KeyToToken = std::function<std::optional<Token>(std::string_view)>;
-
-  // Requires: `arcs` not empty; the node of index i in the list of nodes is NodeId{i + 1};
-  // `token_of` is thread-safe. Cost: O(arcs).
+  // Requires: `arcs` not empty; the node of index i in the list of nodes is NodeId{i + 1}. Cost:
+  // O(arcs).
   Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens);
 
   // nullopt: the peer refuses the key or spreads such keys round robin. Keys are any bytes.
@@ -69,7 +68,11 @@ class Placement {
   bool fixed_tokens() const { return tokens_ == Tokens::kFixed; }
 
   // Index of the node in the list it was placed with. Cost: the hash; and O(1) expected.
-  std::optional<std::size_t> owner(std::string_view key) const;
+  std::optional<std::size_t> owner(std::string_view key) const {
+    const std::optional<Token> token = token_of(key);
+    if (!token) return std::nullopt;
+    return owner(*token);
+  }
   std::size_t owner(Token token) const { return owners_[index_.find(token)].value() - 1; }
 
  private:

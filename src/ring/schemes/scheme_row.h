@@ -11,6 +11,7 @@
 
 #include "ring/arc_table.h"
 #include "ring/schemes/circle.h"
+#include "ring/schemes/key_to_token.h"
 #include "ring/schemes/option_reader.h"
 #include "ring/schemes/placement.h"
 
@@ -28,7 +29,7 @@ struct NodeCircle {
 
 // What a scheme makes of its options and the nodes; the parts of a Placement.
 struct Layout {
-  Placement::KeyToToken token_of;
+  KeyToToken token_of;
   // No arcs: the scheme has no point for any of these nodes, or refused them.
   std::variant<ArcTable, NodeCircle> owners;
   Tokens tokens = Tokens::kFixed;
