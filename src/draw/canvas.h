@@ -39,6 +39,15 @@ struct Box {
   double bottom() const { return y + height; }
 };
 
+// A piece of a ring. Angles are in turns, clockwise from the top; from <= to <= from + 1.
+struct Sector {
+  Point centre = {};
+  double inner = 0;  // radius
+  double outer = 0;
+  double from = 0;
+  double to = 0;
+};
+
 // How a line is drawn.
 struct Stroke {
   Colour colour = {};
@@ -78,6 +87,8 @@ class Canvas {
   virtual void line(std::span<const Point> points, const Stroke& stroke) = 0;
   virtual void area(std::span<const Point> corners, Colour colour) = 0;
   virtual void disc(Point centre, double radius, Colour colour) = 0;
+  // `hint` is told to who points at it, where a picture can do so.
+  virtual void sector(const Sector& sector, Colour colour, std::string_view hint) = 0;
   // The point lies on the text's base line.
   virtual void text(Point at, std::string_view text, const Font& font) = 0;
   // Stretched over the box without smoothing. Requires: width x height pixels, at least one.

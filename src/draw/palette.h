@@ -25,6 +25,13 @@ inline constexpr Colour kPurple{204, 121, 167};
 // For up to five lines of one picture that must be told apart.
 inline constexpr std::array kSeries{kVermilion, kBlue, kGreen, kPurple, kOrange};
 
+// For any number of nodes: neighbours always differ in hue; from the ninth on hues come again in a
+// lighter, then a darker shade. So many cannot be told apart by colour alone: charts name them, too.
+Colour node_colour(std::size_t index);
+
+// Black or white, whichever can be read on the colour.
+Colour text_on(Colour ground);
+
 // 0 is cold, 1 hot; what is outside is taken as the end.
 Colour heat_colour(double level);
 

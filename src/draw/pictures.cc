@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "draw/charts.h"
 #include "draw/frame.h"
+#include "draw/picture_file.h"
 #include "draw/png_canvas.h"
 #include "draw/svg_canvas.h"
 
@@ -28,14 +27,6 @@ Picture picture_of(const Chart& chart, const simulate::Record& record) {
   chart.draw(svg, record);
   chart.draw(png, record);
   return {.name = chart.name, .svg = svg.document(), .png = png.file()};
-}
-
-Result<void> write(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return fail(Code::kUnavailable, "cannot write '" + path.string() + "'");
-  return {};
 }
 
 }  // namespace
@@ -78,7 +69,7 @@ Result<void> draw_all(const simulate::Record& record, const std::filesystem::pat
     for (const auto& [end, bytes] : {std::pair{".svg", &each.svg}, std::pair{".png", &each.png}}) {
       std::filesystem::path path = stem;
       path += end;
-      if (const auto written = write(path, *bytes); !written) return written;
+      if (const auto written = write_bytes(path, *bytes); !written) return written;
     }
   }
   return {};

@@ -9,6 +9,9 @@
 namespace cleave::draw {
 namespace {
 
+constexpr double kFullCircle = 6.283185307179586;
+constexpr double kQuarter = kFullCircle / 4;
+
 cairo_status_t append(void* closure, const unsigned char* bytes, unsigned int size) {
   static_cast<std::string*>(closure)->append(bytes, bytes + size);
   return CAIRO_STATUS_SUCCESS;
@@ -98,15 +101,26 @@ void PngCanvas::area(std::span<const Point> corners, Colour colour) {
 }
 
 void PngCanvas::disc(Point centre, double radius, Colour colour) {
-  static constexpr double kFullCircle = 6.283185307179586;
   surface_->colour(colour);
   cairo_new_path(surface_->context);
   cairo_arc(surface_->context, centre.x, centre.y, radius, 0, kFullCircle);
   cairo_fill(surface_->context);
 }
 
+void PngCanvas::sector(const Sector& sector, Colour colour, std::string_view /*hint*/) {
+  // Cairo's angles begin at the right.
+  const double from = sector.from * kFullCircle - kQuarter;
+  const double to = sector.to * kFullCircle - kQuarter;
+  const Point centre = sector.centre;
+  surface_->colour(colour);
+  cairo_new_path(surface_->context);
+  cairo_arc(surface_->context, centre.x, centre.y, sector.outer, from, to);
+  cairo_arc_negative(surface_->context, centre.x, centre.y, sector.inner, to, from);
+  cairo_close_path(surface_->context);
+  cairo_fill(surface_->context);
+}
+
 void PngCanvas::text(Point at, std::string_view text, const Font& font) {
-  static constexpr double kQuarter = 1.5707963267948966;
   cairo_t* context = surface_->context;
   const std::string copy(text);
   cairo_save(context);

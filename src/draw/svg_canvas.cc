@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
+#include <numbers>
 
 #include "draw/png_canvas.h"
 
@@ -26,8 +28,8 @@ std::string escaped(std::string_view text) {
 }
 
 // 12.50 -> "12.5": shorter, and -0 is 0.
-std::string number(double value) {
-  std::string text = fmt::format("{:.2f}", value);
+std::string number(double value, int decimals = 2) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
@@ -67,6 +69,26 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+// On the circle around the centre. One decimal more than elsewhere: a ring has thousands of arcs.
+std::string on_circle(Point centre, double radius, double turns) {
+  const double angle = turns * 2 * std::numbers::pi;
+  return number(centre.x + radius * std::sin(angle), 3) + ',' +
+         number(centre.y - radius * std::cos(angle), 3);
+}
+
+enum class Turn : std::uint8_t { kLeft, kRight };
+
+// From where the pen is to `to`, over the middle: an arc of a whole turn would be none.
+std::string arc_text(const Sector& sector, double radius, Turn turn) {
+  const double middle = (sector.from + sector.to) / 2;
+  const double to = turn == Turn::kRight ? sector.to : sector.from;
+  const std::string head =
+      fmt::format("A{0} {0} 0 0 {1} ", number(radius), turn == Turn::kRight ? 1 : 0);
+  std::string text;
+  if (sector.to - sector.from > 0.25) text = head + on_circle(sector.centre, radius, middle);
+  return text + head + on_circle(sector.centre, radius, to);
+}
+
 std::string box_text(const Box& box) {
   return fmt::format(R"(x="{}" y="{}" width="{}" height="{}")", number(box.x), number(box.y),
                      number(box.width), number(box.height));
@@ -104,6 +126,19 @@ void SvgCanvas::area(std::span<const Point> corners, Colour colour) {
 void SvgCanvas::disc(Point centre, double radius, Colour colour) {
   body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" {}/>\n", number(centre.x),
                        number(centre.y), number(radius), paint("fill", colour));
+}
+
+void SvgCanvas::sector(const Sector& sector, Colour colour, std::string_view hint) {
+  body_ +=
+      fmt::format("<path d=\"M{}{}L{}{}Z\" {}", on_circle(sector.centre, sector.outer, sector.from),
+                  arc_text(sector, sector.outer, Turn::kRight),
+                  on_circle(sector.centre, sector.inner, sector.to),
+                  arc_text(sector, sector.inner, Turn::kLeft), paint("fill", colour));
+  if (hint.empty()) {
+    body_ += "/>\n";
+  } else {
+    body_ += "><title>" + escaped(hint) + "</title></path>\n";
+  }
 }
 
 void SvgCanvas::text(Point at, std::string_view text, const Font& font) {

@@ -18,6 +18,7 @@ class SvgCanvas final : public Canvas {
   void line(std::span<const Point> points, const Stroke& stroke) override;
   void area(std::span<const Point> corners, Colour colour) override;
   void disc(Point centre, double radius, Colour colour) override;
+  void sector(const Sector& sector, Colour colour, std::string_view hint) override;
   void text(Point at, std::string_view text, const Font& font) override;
   void image(const Box& box, const Image& image) override;
 
