@@ -20,7 +20,7 @@ constexpr std::array<Colour, 11> kHeat{{{68, 1, 84},
                                         {253, 231, 37}}};
 
 constexpr std::array kHues{
-    kBlue, kOrange, kGreen, kVermilion, kSky, kPurple, Colour{240, 228, 66}, Colour{96, 96, 96}};
+    kBlue, kOrange, kGreen, kVermilion, kSky, kPurple, Colour{240, 228, 66}, Colour{136, 34, 85}};
 
 // `share` of the way from one colour to the other.
 Colour mixed(Colour from, Colour to, double share) {

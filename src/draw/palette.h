@@ -1,7 +1,8 @@
 // Colours that people with any colour vision can tell apart, and that survive a grey printer.
 //
-// Source: Okabe and Ito, "Color Universal Design" (2008), for lines; viridis (van der Walt and
-// Smith, 2015), of equal perceived steps, for heat.
+// Source: Okabe and Ito, "Color Universal Design" (2008), for lines and, with Tol's wine instead of
+// black ("Colour Schemes", SRON 2021), for nodes; viridis (van der Walt and Smith, 2015), of
+// equal perceived steps, for heat.
 #pragma once
 
 #include <array>

@@ -121,7 +121,7 @@ std::string diff_text(const RingDiffChart& chart) {
   if (chart.keys == 0) {
     text = arcs_text(
         "Clockwise from the top: what comes to each node, in its colour; grey stays. "
-        "Outside the arcs, inside their sums",
+        "Inside the sums",
         sums, chart.changes.size());
   }
   if (chart.nodes.size() <= kRowsMax) return text;
