@@ -61,6 +61,7 @@ void add_up(Cli& cli);
 void add_serve(Cli& cli);
 void add_status(Cli& cli);
 void add_locate(Cli& cli);
+void add_ring(Cli& cli);
 void add_plan(Cli& cli);
 void add_explain(Cli& cli);
 void add_approve(Cli& cli);

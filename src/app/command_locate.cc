@@ -40,16 +40,6 @@ int locate_on_router(const Cli& cli, const std::vector<std::string>& keys) {
   });
 }
 
-Result<std::vector<ring::PlacedNode>> locate_nodes(const std::vector<std::string>& texts) {
-  std::vector<ring::PlacedNode> nodes;
-  for (const std::string& text : texts) {
-    auto node = parse_placed_node(text);
-    if (!node) return std::unexpected(node.error());
-    nodes.push_back(std::move(*node));
-  }
-  return nodes;
-}
-
 void print_owners(const ring::Placement& placement, const std::vector<ring::PlacedNode>& nodes,
                   const std::vector<std::string>& keys) {
   Table table({"key", "node", "token"});
@@ -94,7 +84,7 @@ int locate_by_scheme(const Cli& cli, const LocateOptions& given,
                      const std::vector<std::string>& keys) {
   const auto spec = parse_scheme(given.scheme, given.options);
   if (!spec) return cli.fail(kExitUsage, spec.error());
-  const auto nodes = locate_nodes(given.nodes);
+  const auto nodes = parse_placed_nodes(given.nodes);
   if (!nodes) return cli.fail(kExitUsage, nodes.error());
   return locate_placed(cli, *spec, *nodes, keys);
 }

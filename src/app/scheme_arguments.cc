@@ -15,6 +15,16 @@ Result<ring::PlacedNode> parse_placed_node(std::string_view text) {
   return fail(Code::kInvalid, "--node: want NAME or NAME=WEIGHT, got '" + std::string(text) + "'");
 }
 
+Result<std::vector<ring::PlacedNode>> parse_placed_nodes(const std::vector<std::string>& texts) {
+  std::vector<ring::PlacedNode> nodes;
+  for (const std::string& text : texts) {
+    auto node = parse_placed_node(text);
+    if (!node) return std::unexpected(node.error());
+    nodes.push_back(std::move(*node));
+  }
+  return nodes;
+}
+
 Result<ring::SchemeSpec> parse_scheme(const std::string& name,
                                       const std::vector<std::string>& options) {
   ring::SchemeSpec spec{.name = name};

@@ -1,4 +1,4 @@
-// What `cleave locate --scheme` takes from the command line: a scheme, nodes and keys.
+// What `cleave locate --scheme` and `cleave ring` take from the command line: a scheme, nodes and keys.
 //
 // Threads: the main thread.
 #pragma once
@@ -14,6 +14,9 @@ namespace cleave::app {
 
 // "NAME" or "NAME=WEIGHT": what stands behind the last '='. Errors: kInvalid, names the text.
 Result<ring::PlacedNode> parse_placed_node(std::string_view text);
+
+// Errors: those of the first bad text.
+Result<std::vector<ring::PlacedNode>> parse_placed_nodes(const std::vector<std::string>& texts);
 
 // Options are "name=value". Errors: kInvalid, also for an option given twice.
 Result<ring::SchemeSpec> parse_scheme(const std::string& name,

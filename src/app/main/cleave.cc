@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   cleave::app::add_serve(cli);
   cleave::app::add_status(cli);
   cleave::app::add_locate(cli);
+  cleave::app::add_ring(cli);
   cleave::app::add_plan(cli);
   cleave::app::add_explain(cli);
   cleave::app::add_approve(cli);
