@@ -54,9 +54,9 @@ bool is_loopback(std::string_view address) {
   return host == kLocalhost || host == "[::1]" || (is_numeric(host) && host.starts_with("127."));
 }
 
-bool is_host_name(std::string_view address) {
+bool is_numeric_host(std::string_view address) {
   const std::string_view host = host_of(address);
-  return host != kLocalhost && !is_numeric(host) && !host.starts_with('[');
+  return is_numeric(host) || host.starts_with('[');
 }
 
 }  // namespace cleave::convert

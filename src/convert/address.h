@@ -23,7 +23,7 @@ std::string resolved_localhost(std::string_view address);
 // Whether only this machine can connect to the address.
 bool is_loopback(std::string_view address);
 
-// Whether the host is a name that DNS may resolve to anything.
-bool is_host_name(std::string_view address);
+// Whether the host is an IP address, and no name that has to be resolved.
+bool is_numeric_host(std::string_view address);
 
 }  // namespace cleave::convert

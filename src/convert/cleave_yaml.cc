@@ -97,6 +97,7 @@ Result<std::string> node_line(const Pool& pool, const PoolNode& node) {
                                     node.name + "'; keys can be located by it, but not served");
   }
   std::string line = "      - {name: " + yaml_quoted(node.name) +
+                     (node.hash_key.empty() ? "" : ", hash_key: " + yaml_quoted(node.hash_key)) +
                      ", weight: " + std::to_string(node.weight) + ", members: [";
   for (std::size_t i = 0; i < node.members.size(); ++i)
     line += (i == 0 ? "{address: " : ", {address: ") + yaml_quoted(node.members[i]) + "}";

@@ -68,6 +68,16 @@ TEST(CleaveYaml, QuotesWhatYamlWouldMisread) {
   EXPECT_EQ(YAML::Load(*yaml)["listeners"].size(), 1U);
 }
 
+TEST(CleaveYaml, HashesAnOldNameThatCleaveCannotUse) {
+  const std::string text = with(with(kPool, "7002:1 yes", "7002:1 a/b"), "7001:2", "7001:2 a*b");
+  const Imported odd = imported(text);
+  EXPECT_EQ(odd.pools[0].nodes[0].name, "a-b");
+  EXPECT_EQ(odd.pools[0].nodes[1].name, "a-b-2");
+  EXPECT_EQ(placed_nodes(odd.pools[0])[1].name, "a/b");
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "- {name: \"a-b-2\", hash_key: \"a/b\", weight: 1, members:", yaml_of(text));
+}
+
 TEST(CleaveYaml, RefusesANodeWithoutAddress) {
   Imported incomplete = imported(kPool);
   incomplete.pools[0].nodes[1].members.clear();

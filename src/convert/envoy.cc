@@ -300,7 +300,7 @@ class ClusterReader {
       if (!hostname.empty()) return hostname;
       notes_.refuse(line_of(each),
                     "endpoint " + address + ": use_hostname_for_hashing, but it has no hostname");
-    } else if (is_host_name(address) || address.starts_with("localhost:")) {
+    } else if (!is_numeric_host(address)) {
       notes_.refuse(line_of(each), "endpoint " + address +
                                        ": Envoy hashes the IP address that DNS gives it; give it "
                                        "a hash_key in its metadata (envoy.lb)");

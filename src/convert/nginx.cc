@@ -145,7 +145,7 @@ class UpstreamReader {
       notes_.refuse(line, "server " + address.error().message);
       return std::nullopt;
     }
-    if (is_host_name(*address)) {
+    if (!is_numeric_host(*address)) {
       notes_.remark(line, "server " + text +
                               ": if the name has several addresses, nginx spreads its keys over "
                               "them; cleave takes one");

@@ -23,9 +23,9 @@ TEST(ReadNginx, TakesTheUpstreamOver) {
   EXPECT_EQ(pool.scheme.options.at("method"), "consistent");
   const std::vector<PoolNode> want = {{"10.0.0.1:8080", 3, {"10.0.0.1:8080"}},
                                       {"10.0.0.2", 1, {"10.0.0.2:80"}},
-                                      {"[::1]:81", 1, {"[::1]:81"}}};
+                                      {"-::1-:81", 1, {"[::1]:81"}, "[::1]:81"}};
   EXPECT_EQ(pool.nodes, want);
-  ASSERT_EQ(pool.remarks.size(), 1U) << remarks_of(pool);
+  ASSERT_EQ(pool.remarks.size(), 2U) << remarks_of(pool);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "'$request_uri'", pool.remarks[0].text);
 }
 

@@ -46,6 +46,22 @@ bool is_word(std::string_view text) {
          std::ranges::none_of(text, control);
 }
 
+// The text as a name that cleave takes, of those characters that it may have.
+std::string plain_name(std::string_view text) {
+  std::string name(text.substr(0, kNameCharactersMax));
+  for (char& each : name) {
+    if (each != ':' && !is_plain_name({&each, 1})) each = '-';
+  }
+  return name.empty() ? "main" : name;
+}
+
+// Clients and proxies that give their servers no names call them by their addresses.
+bool is_node_name(std::string_view text) {
+  return is_plain_name(text) ||
+         (text.size() <= kNameCharactersMax &&
+          std::ranges::all_of(text, [](char c) { return c == ':' || is_plain_name({&c, 1}); }));
+}
+
 }  // namespace
 
 std::string at_line(const std::string& file, std::size_t line, const std::string& what) {
@@ -71,6 +87,7 @@ Result<Pool> Notes::finish(Pool pool) && {
     return fail(Code::kInvalid, all);
   }
   rename_pool(pool);
+  rename_nodes(pool);
   pool.remarks = std::move(remarks_);
   return pool;
 }
@@ -85,13 +102,24 @@ std::string Notes::place(std::size_t line, const std::string& text) const {
 
 void Notes::rename_pool(Pool& pool) {
   if (is_plain_name(pool.name)) return;
-  pool.name = pool.name.substr(0, kNameCharactersMax);
-  for (char& each : pool.name) {
-    if (!is_plain_name({&each, 1})) each = '-';
-  }
-  if (pool.name.empty()) pool.name = "main";
+  pool.name = plain_name(pool.name);
   remark(0, "the pool is called '" + pool.name +
                 "': names of pools have letters, digits, '-', '_' and '.' only");
+}
+
+void Notes::rename_nodes(Pool& pool) {
+  std::set<std::string> names;
+  for (const PoolNode& node : pool.nodes) names.insert(node.name);
+  for (PoolNode& node : pool.nodes) {
+    if (is_node_name(node.name)) continue;
+    node.hash_key = node.name;
+    const std::string plain = plain_name(node.name).substr(0, kNameCharactersMax - 8);
+    node.name = plain;
+    for (int i = 2; !names.insert(node.name).second; ++i)
+      node.name = plain + "-" + std::to_string(i);
+    remark(0, "server '" + node.hash_key + "' is called '" + node.name +
+                  "'; hashed is its old name, as hash_key");
+  }
 }
 
 void Notes::check_names(const Pool& pool) {

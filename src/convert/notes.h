@@ -28,7 +28,9 @@ class Notes {
 
   bool refused() const { return !reasons_.empty(); }
 
-  // The pool with its remarks, or all reasons, one a line. Looks at what every pool must hold:
+  // The pool with its remarks, or all reasons, one a line. The names of its nodes are what is
+  // hashed; where cleave could not call a node so, it gets another name and that as its hash key.
+  // Looks at what every pool must hold:
   // nodes, names and addresses that are there once, weights that cleave takes (1 to
   // ring::kWeightMax), a scheme that accepts all of it. Errors: kInvalid.
   Result<Pool> finish(Pool pool) &&;
@@ -39,6 +41,7 @@ class Notes {
  private:
   std::string place(std::size_t line, const std::string& text) const;
   void rename_pool(Pool& pool);
+  void rename_nodes(Pool& pool);
   void check_names(const Pool& pool);
   void check_addresses(const Pool& pool);
   void check_weights(Pool& pool);

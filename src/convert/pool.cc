@@ -21,9 +21,13 @@ Result<Peer> parse_peer(std::string_view name) {
   return fail(Code::kInvalid, "no peer is named '" + std::string(name) + "'; there are: " + all);
 }
 
+const std::string& hashed_name(const PoolNode& node) {
+  return node.hash_key.empty() ? node.name : node.hash_key;
+}
+
 std::vector<ring::PlacedNode> placed_nodes(const Pool& pool) {
   std::vector<ring::PlacedNode> nodes;
-  for (const PoolNode& node : pool.nodes) nodes.push_back({node.name, node.weight});
+  for (const PoolNode& node : pool.nodes) nodes.push_back({hashed_name(node), node.weight});
   return nodes;
 }
 

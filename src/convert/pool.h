@@ -25,11 +25,12 @@ Result<Peer> parse_peer(std::string_view name);
 // Whether a miss is a loss: `kind` of docs/formats/config.md.
 enum class Kind : std::uint8_t { kStore, kCache };
 
-// A server, or a group of them. `name` is what the peer hashes.
+// A server, or a group of them.
 struct PoolNode {
   std::string name;
   std::uint32_t weight = 1;
   std::vector<std::string> members;  // "host:port", the primary first; empty: the file has none
+  std::string hash_key = {};         // what is hashed; empty: the name
 
   friend bool operator==(const PoolNode&, const PoolNode&) = default;
 };
@@ -53,6 +54,9 @@ struct Pool {
   std::string server_password;
   std::vector<Remark> remarks;
 };
+
+// What the scheme hashes of a node.
+const std::string& hashed_name(const PoolNode& node);
 
 // The nodes as `ring::place` wants them.
 std::vector<ring::PlacedNode> placed_nodes(const Pool& pool);

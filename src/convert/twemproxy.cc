@@ -15,11 +15,10 @@
 #include "convert/notes.h"
 #include "convert/readers.h"
 #include "convert/yaml_tree.h"
+#include "ring/schemes/ketama.h"
 
 namespace cleave::convert {
 namespace {
-
-constexpr std::string_view kMemcachedPort = "11211";
 
 // "host:port:weight [name]" taken apart; empty: not there.
 struct ServerText {
@@ -185,7 +184,7 @@ class PoolReader {
   std::string hashed_name(const ServerText& parts) {
     if (parts.name.empty()) {
       const std::string host(parts.host);
-      return parts.port == kMemcachedPort ? host : host + ":" + std::string(parts.port);
+      return parts.port == ring::kMemcachedPort ? host : host + ":" + std::string(parts.port);
     }
     if (parts.name.ends_with(":11211")) names_with_default_port_ = true;
     return std::string(parts.name);
