@@ -192,6 +192,91 @@ CLEAVE_RING_API cleave_ring_status cleave_ring_diff(const cleave_ring* before,
                                                     cleave_ring_change* changes, size_t capacity,
                                                     size_t* count, cleave_ring_error* error);
 
+/// The replicas of every key of a ring (cleave/ring_replicas.hpp): immutable, for any number of
+/// threads at once; lives without the ring. To be given to cleave_ring_replicas_free.
+typedef struct cleave_ring_replicas cleave_ring_replicas;
+
+/// How many replicas a datacenter is to hold.
+typedef struct cleave_ring_datacenter {
+  const char* name;   ///< As in the nodes; NULL and "": of nodes without one.
+  uint32_t replicas;  ///< May be 0.
+} cleave_ring_datacenter;
+
+/// What racks and nodes do not suffice for; the same for every key.
+typedef struct cleave_ring_shortage {
+  const char* datacenter;  ///< Lives as long as the replicas.
+  uint32_t wanted;         ///< Replicas that this datacenter is to hold.
+  uint32_t missing;        ///< Of those, how many there are no nodes for.
+  uint32_t sharing;        ///< How many stand in a rack that already holds one.
+} cleave_ring_shortage;
+
+/// The next `replicas` distinct nodes, wherever they stand. 1 to 64.
+CLEAVE_RING_API cleave_ring_status cleave_ring_replicas_simple(const cleave_ring* ring,
+                                                               uint32_t replicas,
+                                                               cleave_ring_replicas** made,
+                                                               cleave_ring_error* error);
+
+/// So many in each datacenter, no two in one rack while there are racks enough.
+CLEAVE_RING_API cleave_ring_status cleave_ring_replicas_over_racks(
+    const cleave_ring* ring, const cleave_ring_datacenter* datacenters, size_t datacenter_count,
+    cleave_ring_replicas** made, cleave_ring_error* error);
+
+/// Gives replicas back. NULL does nothing.
+CLEAVE_RING_API void cleave_ring_replicas_free(cleave_ring_replicas* replicas);
+
+/// Replicas of each key: what was wanted without what is missing; 0 for NULL.
+CLEAVE_RING_API size_t cleave_ring_replicas_count(const cleave_ring_replicas* replicas);
+
+/// The nodes of a key as indexes, the first to be asked first; none when it lies nowhere.
+CLEAVE_RING_API cleave_ring_status cleave_ring_replicas_locate(const cleave_ring_replicas* replicas,
+                                                               const char* key, size_t key_size,
+                                                               size_t* nodes, size_t capacity,
+                                                               size_t* count);
+
+/// What racks and nodes do not suffice for; empty when they do.
+CLEAVE_RING_API cleave_ring_status
+cleave_ring_replicas_shortages(const cleave_ring_replicas* replicas,
+                               cleave_ring_shortage* shortages, size_t capacity, size_t* count);
+
+/// A ring and what its nodes carry (cleave/ring_loads.hpp); lives without the ring. Threads: one at
+/// a time. To be given to cleave_ring_loads_free.
+typedef struct cleave_ring_loads cleave_ring_loads;
+
+/// Consistent hashing with bounded loads: no node gets more than so many thousandths, 1,001 to
+/// 1,000,000, of its share of all load.
+CLEAVE_RING_API cleave_ring_status cleave_ring_loads_bounded(const cleave_ring* ring,
+                                                             uint32_t bound_per_mille,
+                                                             cleave_ring_loads** made,
+                                                             cleave_ring_error* error);
+
+/// The power of two choices.
+CLEAVE_RING_API cleave_ring_status cleave_ring_loads_two_choices(const cleave_ring* ring,
+                                                                 cleave_ring_loads** made,
+                                                                 cleave_ring_error* error);
+
+/// Gives loads back. NULL does nothing.
+CLEAVE_RING_API void cleave_ring_loads_free(cleave_ring_loads* loads);
+
+/// A node for a key, whose load it raises by one: its index, or CLEAVE_RING_NOWHERE.
+CLEAVE_RING_API cleave_ring_status cleave_ring_loads_acquire(cleave_ring_loads* loads,
+                                                             const char* key, size_t key_size,
+                                                             size_t* node);
+
+/// Lowers the load of a node by one. CLEAVE_RING_NOT_FOUND: it carries nothing, or is none.
+CLEAVE_RING_API cleave_ring_status cleave_ring_loads_release(cleave_ring_loads* loads, size_t node);
+
+/// What a node carries; 0 for NULL and what is no index of a node.
+CLEAVE_RING_API uint64_t cleave_ring_loads_load(const cleave_ring_loads* loads, size_t node);
+
+/// What all nodes carry; 0 for NULL.
+CLEAVE_RING_API uint64_t cleave_ring_loads_total(const cleave_ring_loads* loads);
+
+/// Goes on with a changed ring: nodes of the same name keep their load. Indexes are those of the
+/// new ring from then on. After a failure all is as before.
+CLEAVE_RING_API cleave_ring_status cleave_ring_loads_change_ring(cleave_ring_loads* loads,
+                                                                 const cleave_ring* ring,
+                                                                 cleave_ring_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,11 +9,6 @@
 #include "library/ring_error.h"
 #include "library/ring_impl.h"
 
-// The handle is a ring of its own, which shares what it holds.
-struct cleave_ring {
-  cleave::Ring ring;
-};
-
 namespace {
 
 using cleave::Ring;
@@ -21,19 +16,14 @@ using cleave::RingAccess;
 using cleave::library::check;
 using cleave::library::give;
 using cleave::library::guarded;
+using cleave::library::hand_out;
+using cleave::library::key_of;
 using cleave::library::text_or_empty;
 using cleave::library::want;
 
 // More than any ring has; seen before memory behind a wild count is read.
 constexpr std::size_t kOptionsMax = 1'000;
 constexpr std::size_t kBatchMax = std::size_t{1} << 32U;
-
-std::string_view key_of(const char* key, std::size_t size) {
-  want(key != nullptr || size == 0, "key is NULL");
-  check(size <= CLEAVE_RING_KEY_BYTES_MAX, cleave::RingError::Code::kInvalid,
-        "the key is longer than CLEAVE_RING_KEY_BYTES_MAX");
-  return {size == 0 ? "" : key, size};
-}
 
 Ring::Node node_of(const cleave_ring_node& node) {
   want(node.name != nullptr, "a node's name is NULL");
@@ -61,24 +51,13 @@ std::vector<Ring::Node> nodes_of(const cleave_ring_node* nodes, std::size_t coun
   return read;
 }
 
-// Makes a ring by `make()` and hands it out.
-template <class Make>
-cleave_ring_status hand_out(cleave_ring** target, cleave_ring_error* error, Make make) noexcept {
-  if (target != nullptr) *target = nullptr;
-  return guarded(error, [&] {
-    want(target != nullptr, "the pointer for the new ring is NULL");
-    *target = new cleave_ring{make()};
-    return CLEAVE_RING_OK;
-  });
-}
-
-// As `hand_out`, from a ring there is.
+// A new ring by `change(old ring)`.
 template <class Change>
 cleave_ring_status changed_ring(const cleave_ring* ring, cleave_ring** target,
                                 cleave_ring_error* error, Change change) noexcept {
   return hand_out(target, error, [&] {
     want(ring != nullptr, "ring is NULL");
-    return change(ring->ring);
+    return change(ring->value);
   });
 }
 
@@ -99,7 +78,7 @@ cleave_ring_status cleave_ring_create(const char* scheme, const cleave_ring_opti
                                       size_t option_count, const cleave_ring_node* nodes,
                                       size_t node_count, cleave_ring** ring,
                                       cleave_ring_error* error) {
-  return hand_out(ring, error, [&] {
+  return hand_out(ring, error, [&]() -> Ring {
     want(scheme != nullptr, "scheme is NULL");
     return Ring(scheme, nodes_of(nodes, node_count), options_of(options, option_count));
   });
@@ -107,7 +86,7 @@ cleave_ring_status cleave_ring_create(const char* scheme, const cleave_ring_opti
 
 cleave_ring_status cleave_ring_from_text(const char* text, size_t size, cleave_ring** ring,
                                          cleave_ring_error* error) {
-  return hand_out(ring, error, [&] {
+  return hand_out(ring, error, [&]() -> Ring {
     want(text != nullptr, "text is NULL");
     return Ring::from_text({text, size});
   });
@@ -124,7 +103,7 @@ cleave_ring_status cleave_ring_to_text(const cleave_ring* ring, char* text, size
   return guarded(nullptr, [&] {
     want(ring != nullptr && count != nullptr, "NULL");
     want(text != nullptr || capacity == 0, "text is NULL");
-    const std::string told = ring->ring.to_text();
+    const std::string told = ring->value.to_text();
     *count = told.size();
     if (capacity <= told.size()) return CLEAVE_RING_BUFFER_TOO_SMALL;
     std::copy_n(told.c_str(), told.size() + 1, text);
@@ -147,7 +126,7 @@ cleave_ring_status cleave_ring_locate_many(const cleave_ring* ring, const char* 
     if (key_count == 0) return CLEAVE_RING_OK;
     want(keys != nullptr && key_sizes != nullptr && nodes != nullptr, "NULL");
     check(key_count <= kBatchMax, cleave::RingError::Code::kLimit, "too many keys");
-    const cleave::ring::PlacedRing& placed = RingAccess::of(ring->ring);
+    const cleave::ring::PlacedRing& placed = RingAccess::of(ring->value);
     for (std::size_t i = 0; i < key_count; ++i) {
       nodes[i] = placed.owner(key_of(keys[i], key_sizes[i])).value_or(CLEAVE_RING_NOWHERE);
     }
@@ -159,7 +138,7 @@ cleave_ring_status cleave_ring_token_of(const cleave_ring* ring, const char* key
                                         uint64_t* token) {
   return guarded(nullptr, [&] {
     want(ring != nullptr && token != nullptr, "NULL");
-    const auto found = RingAccess::of(ring->ring).token_of(key_of(key, key_size));
+    const auto found = RingAccess::of(ring->value).token_of(key_of(key, key_size));
     if (!found) return CLEAVE_RING_NOT_FOUND;
     *token = found->value();
     return CLEAVE_RING_OK;
@@ -168,30 +147,30 @@ cleave_ring_status cleave_ring_token_of(const cleave_ring* ring, const char* key
 
 cleave_ring_status cleave_ring_owner(const cleave_ring* ring, uint64_t token, size_t* node) {
   if (ring == nullptr || node == nullptr) return CLEAVE_RING_INVALID;
-  *node = ring->ring.owner(token);
+  *node = ring->value.owner(token);
   return CLEAVE_RING_OK;
 }
 
 int cleave_ring_has_fixed_tokens(const cleave_ring* ring) {
-  return ring != nullptr && ring->ring.fixed_tokens() ? 1 : 0;
+  return ring != nullptr && ring->value.fixed_tokens() ? 1 : 0;
 }
 
 size_t cleave_ring_node_count(const cleave_ring* ring) {
-  return ring == nullptr ? 0 : ring->ring.nodes().size();
+  return ring == nullptr ? 0 : ring->value.nodes().size();
 }
 
 cleave_ring_status cleave_ring_node_at(const cleave_ring* ring, size_t index,
                                        cleave_ring_node* node) {
   if (ring == nullptr || node == nullptr) return CLEAVE_RING_INVALID;
-  if (index >= ring->ring.nodes().size()) return CLEAVE_RING_NOT_FOUND;
-  const Ring::Node& found = ring->ring.nodes()[index];
+  if (index >= ring->value.nodes().size()) return CLEAVE_RING_NOT_FOUND;
+  const Ring::Node& found = ring->value.nodes()[index];
   *node = {found.name.c_str(), found.weight, found.rack.c_str(), found.datacenter.c_str()};
   return CLEAVE_RING_OK;
 }
 
 cleave_ring_status cleave_ring_find(const cleave_ring* ring, const char* name, size_t* node) {
   if (ring == nullptr || name == nullptr || node == nullptr) return CLEAVE_RING_INVALID;
-  const auto found = ring->ring.find(name);
+  const auto found = ring->value.find(name);
   if (!found) return CLEAVE_RING_NOT_FOUND;
   *node = *found;
   return CLEAVE_RING_OK;
@@ -201,7 +180,7 @@ cleave_ring_status cleave_ring_arcs(const cleave_ring* ring, cleave_ring_arc* ar
                                     size_t* count) {
   return guarded(nullptr, [&] {
     want(ring != nullptr, "ring is NULL");
-    return give(c_arcs(RingAccess::of(ring->ring).arcs()), {arcs, capacity, count});
+    return give(c_arcs(RingAccess::of(ring->value).arcs()), {arcs, capacity, count});
   });
 }
 
@@ -210,7 +189,8 @@ cleave_ring_status cleave_ring_cuts(const cleave_ring* ring, cleave_ring_arc* cu
   return guarded(nullptr, [&] {
     want(ring != nullptr, "ring is NULL");
     std::vector<cleave::ring::Arc> arcs;
-    for (const auto& cut : RingAccess::of(ring->ring).cuts()) arcs.push_back({cut.range, cut.node});
+    for (const auto& cut : RingAccess::of(ring->value).cuts())
+      arcs.push_back({cut.range, cut.node});
     return give(c_arcs(arcs), {cuts, capacity, count});
   });
 }
@@ -219,7 +199,7 @@ cleave_ring_status cleave_ring_shares(const cleave_ring* ring, double* shares, s
                                       size_t* count) {
   return guarded(nullptr, [&] {
     want(ring != nullptr, "ring is NULL");
-    return give(ring->ring.shares(), {shares, capacity, count});
+    return give(ring->value.shares(), {shares, capacity, count});
   });
 }
 
@@ -273,10 +253,10 @@ cleave_ring_status cleave_ring_diff(const cleave_ring* before, const cleave_ring
       for (const Ring::Node& node : ring.nodes()) of_name.emplace(node.name, of_name.size());
       return of_name;
     };
-    const auto from = indexes(before->ring);
-    const auto to = indexes(after->ring);
+    const auto from = indexes(before->value);
+    const auto to = indexes(after->value);
     std::vector<cleave_ring_change> result;
-    for (const Ring::Change& change : Ring::diff(before->ring, after->ring)) {
+    for (const Ring::Change& change : Ring::diff(before->value, after->value)) {
       result.push_back(
           {change.first, change.last, from.at(change.from), to.at(change.to), change.share});
     }

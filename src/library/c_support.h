@@ -16,6 +16,11 @@
 
 #include "library/ring_error.h"
 
+// The handle is a ring of its own, which shares what it holds.
+struct cleave_ring {
+  cleave::Ring value;
+};
+
 namespace cleave::library {
 
 // Throws a RingError of that code unless the condition holds.
@@ -50,6 +55,25 @@ cleave_ring_status guarded(cleave_ring_error* error, Body body) noexcept {
   } catch (...) {
     return report_exception(error);
   }
+}
+
+// Hands out what `make()` makes in a new Handle, a struct of one `value`; after a failure NULL.
+template <class Handle, class Make>
+cleave_ring_status hand_out(Handle** target, cleave_ring_error* error, Make make) noexcept {
+  if (target != nullptr) *target = nullptr;
+  return guarded(error, [&] {
+    want(target != nullptr, "the pointer for what is made is NULL");
+    *target = new Handle{make()};
+    return CLEAVE_RING_OK;
+  });
+}
+
+// A key as it comes over the border.
+inline std::string_view key_of(const char* key, std::size_t size) {
+  want(key != nullptr || size == 0, "key is NULL");
+  check(size <= CLEAVE_RING_KEY_BYTES_MAX, RingError::Code::kInvalid,
+        "the key is longer than CLEAVE_RING_KEY_BYTES_MAX");
+  return {size == 0 ? "" : key, size};
 }
 
 // Where the caller wants a list.
