@@ -33,6 +33,11 @@ library: ## libcleave-ring for other programs, installed into PREFIX=build/insta
 	$(BUILD) release -j $(JOBS) --target cleave_ring_library
 	cmake --install $(RELEASE) --component ring --prefix $(PREFIX)
 
+.PHONY: api-docs
+api-docs: ## the pages of the library's public headers, build/api-docs (needs doxygen)
+	@mkdir -p build
+	doxygen docs/Doxyfile
+
 .PHONY: setup
 setup: ## install the Debian packages that are missing (root or sudo)
 	@tools/setup.sh

@@ -96,10 +96,9 @@ class CLEAVE_RING_API Ring {
   /// Places nodes by a scheme (docs/schemes.md lists them with their options).
   ///
   /// Names, racks, datacenters and values of options are UTF-8 without control characters, at most
-  /// 255 bytes. At most 100,000 nodes and 8,388,608 points.
+  /// 255 bytes. At most 100,000 nodes and 8,388,608 points. Cost: O(points log points).
   /// @throws RingError kInvalid: an unknown scheme or option, no nodes, a name that is empty or
   ///   there twice, a weight out of bounds; kLimit: too many nodes or points.
-  /// Cost: O(points log points).
   Ring(const std::string& scheme, const std::vector<Node>& nodes, const Options& options = {});
 
   /// The ring that to_text() told of.
@@ -142,21 +141,26 @@ class CLEAVE_RING_API Ring {
   /// The fraction of all tokens that each node owns, rounded once. Cost: O(points + cuts).
   std::vector<double> shares() const;
 
-  /// With one node more, the last. @throws RingError as the constructor. Cost: as the constructor.
+  /// With one node more, the last. Cost: as the constructor.
+  /// @throws RingError as the constructor.
   Ring with_node(const Node& node) const;
-  /// Without that node and the cuts it owns. @throws RingError kNotFound; kInvalid for the last.
+  /// Without that node and the cuts it owns. Cost: as the constructor.
+  /// @throws RingError kNotFound; kInvalid for the last node.
   Ring without_node(std::string_view name) const;
-  /// With another weight of that node. @throws RingError kNotFound; kInvalid for the weight.
+  /// With another weight of that node. Cost: as the constructor.
+  /// @throws RingError kNotFound; kInvalid for the weight.
   Ring with_weight(std::string_view name, std::uint32_t weight) const;
-  /// With one cut more, over older ones: what it does not cover of them stays.
+  /// With one cut more, over older ones: what it does not cover of them stays. Cost: O(nodes +
+  /// cuts), however many points.
   /// @throws RingError kInvalid when the scheme has no fixed tokens or `last` is below `first`;
-  ///   kNotFound; kLimit for more than 100,000 cuts. Cost: O(nodes + cuts), whatever the points.
+  ///   kNotFound; kLimit for more than 100,000 cuts.
   Ring with_cut(const Cut& cut) const;
   /// As the scheme alone places keys.
   Ring without_cuts() const;
 
   /// Where the owner changes from one ring to the other, sorted by token. Nodes are the same when
-  /// their names are. @throws RingError kInvalid unless both place keys by the same scheme and
+  /// their names are. Cost: O(points and cuts of both).
+  /// @throws RingError kInvalid unless both place keys by the same scheme and
   /// options (those that only place points may differ) and its tokens are fixed.
   static std::vector<Change> diff(const Ring& before, const Ring& after);
 
@@ -166,6 +170,7 @@ class CLEAVE_RING_API Ring {
 
   /// Same scheme, options, nodes in their order, and cuts.
   friend bool operator==(const Ring& left, const Ring& right) { return left.equals(right); }
+  /// The opposite.
   friend bool operator!=(const Ring& left, const Ring& right) { return !left.equals(right); }
 
   /// The names of all schemes.

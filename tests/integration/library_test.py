@@ -114,6 +114,17 @@ class InstalledLibrary(unittest.TestCase):
             for name in included:
                 self.assertRegex(name, r"^<(cleave/\w+\.(h|hpp)|std\w+\.h|[a-z_]+)>$")
 
+    @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+    def test_every_public_name_is_documented(self):
+        with open(os.path.join(harness.ROOT, "docs", "Doxyfile"), encoding="utf-8") as file:
+            settings = file.read() + f"\nOUTPUT_DIRECTORY = {self.folder}\n"
+        done = subprocess.run(["doxygen", "-"], input=settings, cwd=harness.ROOT, text=True,
+                              capture_output=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(os.path.join(self.folder, "api-docs", "classcleave_1_1Ring.html"),
+                  encoding="utf-8") as page:
+            self.assertIn("with_cut", page.read())
+
 
 if __name__ == "__main__":
     unittest.main()
