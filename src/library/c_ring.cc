@@ -61,6 +61,12 @@ cleave_ring_status changed_ring(const cleave_ring* ring, cleave_ring** target,
   });
 }
 
+// The core is asked, whose look-ups may throw: those of the C++ interface would end the process if
+// memory ran out.
+std::size_t owner_of(const cleave::ring::PlacedRing& ring, std::string_view key) {
+  return ring.owner(key).value_or(CLEAVE_RING_NOWHERE);
+}
+
 std::vector<cleave_ring_arc> c_arcs(const std::vector<cleave::ring::Arc>& arcs) {
   std::vector<cleave_ring_arc> result;
   result.reserve(arcs.size());
@@ -111,11 +117,13 @@ cleave_ring_status cleave_ring_to_text(const cleave_ring* ring, char* text, size
   });
 }
 
-// The core is asked, whose look-ups may throw: those of the C++ interface would end the process if
-// memory ran out.
 cleave_ring_status cleave_ring_locate(const cleave_ring* ring, const char* key, size_t key_size,
                                       size_t* node) {
-  return cleave_ring_locate_many(ring, &key, &key_size, 1, node);
+  return guarded(nullptr, [&] {
+    want(ring != nullptr && node != nullptr, "NULL");
+    *node = owner_of(RingAccess::of(ring->value), key_of(key, key_size));
+    return CLEAVE_RING_OK;
+  });
 }
 
 cleave_ring_status cleave_ring_locate_many(const cleave_ring* ring, const char* const* keys,
@@ -128,7 +136,7 @@ cleave_ring_status cleave_ring_locate_many(const cleave_ring* ring, const char* 
     check(key_count <= kBatchMax, cleave::RingError::Code::kLimit, "too many keys");
     const cleave::ring::PlacedRing& placed = RingAccess::of(ring->value);
     for (std::size_t i = 0; i < key_count; ++i) {
-      nodes[i] = placed.owner(key_of(keys[i], key_sizes[i])).value_or(CLEAVE_RING_NOWHERE);
+      nodes[i] = owner_of(placed, key_of(keys[i], key_sizes[i]));
     }
     return CLEAVE_RING_OK;
   });

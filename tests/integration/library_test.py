@@ -87,6 +87,15 @@ class InstalledLibrary(unittest.TestCase):
         self.assertTrue(any(name.startswith("cleave_ring_locate@@") for name in names))
         self.assertTrue(any(name.startswith("cleave::Ring::locate(") for name in names))
 
+    # The binary interface: a name that goes, or whose parameters change, takes a new
+    # CLEAVE_RING_ABI (cmake/ring_library.cmake); a new one takes a line in the list.
+    def test_exports_the_names_of_its_version(self):
+        listing = run("nm", "-D", "--defined-only", self.library)
+        names = sorted({line.split()[-1].split("@")[0] for line in listing.splitlines()})
+        with open(os.path.join(harness.ROOT, "src", "library", "testdata", "exports-1.txt"),
+                  encoding="utf-8") as file:
+            self.assertEqual(names, file.read().split())
+
     def test_is_named_by_its_own_version(self):
         self.assertIn("Library soname: [libcleave-ring.so.1]", run("readelf", "-d", self.library))
 
