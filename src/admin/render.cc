@@ -90,6 +90,7 @@ Json render_node(const ring::Node& node, const Facts& facts) {
   const bool known = health != facts.health.end();
   Json json = {{"id", node.id.value()},
                {"name", node.name},
+               {"hash_key", node.hash_key},
                {"weight", node.weight},
                {"state", node.state == ring::NodeState::kActive ? "active" : "draining"},
                {"members", render_members(node)},

@@ -2,17 +2,21 @@
 #include <memory>
 
 #include "app/cli.h"
+#include "app/demo_adopt.h"
 #include "app/demo_commands.h"
 #include "app/demo_scenarios.h"
 
 namespace cleave::app {
 namespace {
 
-// One of app/demo_scenarios.h.
-using LiveDemo = Result<DemoResult> (*)(const DemoOptions&);
+// One of app/demo_scenarios.h, or app/demo_adopt.h. What comes out has `good`, `to_text` and
+// `to_json`.
+template <class Outcome>
+using LiveDemo = Result<Outcome> (*)(const DemoOptions&);
 
-int run_live(const Cli& cli, LiveDemo demo, const DemoOptions& options) {
-  const Result<DemoResult> result = demo(options);
+template <class Outcome>
+int run_live(const Cli& cli, LiveDemo<Outcome> demo, const DemoOptions& options) {
+  const Result<Outcome> result = demo(options);
   if (!result) return cli.fail(kExitFailed, result.error());
   // The story is for people; with --json it goes to standard error.
   (cli.json() ? std::cerr : std::cout) << to_text(*result);
@@ -20,7 +24,8 @@ int run_live(const Cli& cli, LiveDemo demo, const DemoOptions& options) {
   return result->good() ? kExitOk : kExitFailed;
 }
 
-void add_live(Cli& cli, CLI::App& group, const CommandText& words, LiveDemo demo,
+template <class Outcome>
+void add_live(Cli& cli, CLI::App& group, const CommandText& words, LiveDemo<Outcome> demo,
               const DemoOptions& defaults) {
   const auto options = std::make_shared<DemoOptions>(defaults);
   CLI::App& command =
@@ -62,6 +67,11 @@ void add_demo(Cli& cli) {
             .description = "one tenant fills one real server; bytes are moved until all are even",
             .example = "cleave demo memory --nodes 4 --keys 100000"},
            demo_memory, {.seconds = 240});
+  add_live(cli, group,
+           {.name = "adopt",
+            .description = "a real twemproxy is replaced by cleave under load, and replaced back",
+            .example = "cleave demo adopt --nodes 4 --keys 100000"},
+           demo_adopt, {.seconds = 15});
   add_demo_auto_split(cli, group);
   add_demo_churn(cli, group);
 }

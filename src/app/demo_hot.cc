@@ -19,7 +19,7 @@ Result<DemoResult> demo_hot(const DemoOptions& options) {
   if (!started) return std::unexpected(started.error());
   const DemoPool& pool = **started;
   Scenario scenario{.unit = "requests", .onset = "the hot set appeared"};
-  scenario.load = demo_load(options, pool);
+  scenario.load = demo_load(options, pool.router().addresses());
   scenario.load.keys.zipf_thousandths = kZipfThousandths;
   const ring::RingSnapshot view = pool.router().status().view;
   scenario.load.keys.hot_filter = [view](std::string_view key) {

@@ -48,7 +48,7 @@ Result<DemoResult> demo_memory(const DemoOptions& options) {
   Scenario scenario{.unit = "bytes", .onset = "the balancer was let go"};
   scenario.counted = false;
   scenario.amount_of_key_max = kObjectBytesHeld;
-  scenario.load = demo_load(options, pool);
+  scenario.load = demo_load(options, pool.router().addresses());
   scenario.load.counter_share = scenario.load.erasable_share = 0;  // every key holds its value
   const ring::RingSnapshot view = pool.router().status().view;
   scenario.load.keys.name =

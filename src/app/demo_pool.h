@@ -1,22 +1,18 @@
-// The real thing in a temporary directory, for the demonstrations: redis-servers, a router, the
-// balancer. Gone without a trace when destroyed.
+// The real thing, for the demonstrations: redis-servers, a router, the balancer.
 //
 // Threads: the main thread.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "app/child_pool.h"
+#include "app/demo_servers.h"
 #include "app/process.h"
 #include "base/result.h"
-#include "control/operator.h"
 #include "ring/document.h"
-#include "supervise/children.h"
 
 namespace cleave::app {
 
@@ -32,9 +28,6 @@ class DemoPool {
     bool verbose = false;  // the router's log on standard error
   };
   static Result<std::unique_ptr<DemoPool>> start(const Options& options);
-  ~DemoPool();
-  DemoPool(const DemoPool&) = delete;
-  DemoPool& operator=(const DemoPool&) = delete;
 
   const RouterProcess& router() const { return *router_; }
   // Requests of clients that each server has executed since its start, by its own counters
@@ -44,9 +37,7 @@ class DemoPool {
   // Bytes of each server beyond what an empty one uses (INFO memory).
   Result<std::map<std::string, std::uint64_t>> bytes_used() const;
 
-  // An order as a person gives it through the CLI; waits until it is answered.
-  using Order = std::function<void(control::Operator&, control::Operator::Done<void>)>;
-  Result<void> order(const Order& order) const;
+  Result<void> order(const Order& order) const { return give_order(*router_, order); }
   // The next of the spare servers joins the ring. Requires: there is one.
   Result<void> join_spare();
 
@@ -54,12 +45,10 @@ class DemoPool {
   DemoPool() = default;
   Result<void> open(const Options& options);
   Result<void> limit_memory(std::uint64_t bytes) const;
-  Result<void> wait_until_served() const;
 
   std::vector<ring::Node> spare_;
-  std::string directory_;
-  std::unique_ptr<supervise::Children> children_;
-  std::unique_ptr<RouterProcess> router_;
+  DemoServers servers_;
+  std::unique_ptr<RouterProcess> router_;  // goes first
 };
 
 }  // namespace cleave::app

@@ -231,9 +231,10 @@ bool DemoResult::good() const {
   return load.clean() && seconds_to_converge >= 0 && after.peak_over_mean() <= target;
 }
 
-load::Generator::Options demo_load(const DemoOptions& options, const DemoPool& pool) {
+load::Generator::Options demo_load(const DemoOptions& options,
+                                   std::vector<net::Address> addresses) {
   load::Generator::Options load;
-  load.addresses = pool.router().addresses();
+  load.addresses = std::move(addresses);
   load.clients = options.clients;
   load.keys.count = options.keys;
   load.counter_share = 100;

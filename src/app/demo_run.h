@@ -102,8 +102,8 @@ struct DemoResult {
 // What the load sends; everything else on the servers is moves and probes.
 inline const std::vector<std::string> kDemoCommands = {"get", "set", "incr", "del"};
 
-// The load that every scenario begins with: registers, counters and keys that come and go.
-load::Generator::Options demo_load(const DemoOptions& options, const DemoPool& pool);
+// The load that every demonstration begins with: registers, counters and keys that come and go.
+load::Generator::Options demo_load(const DemoOptions& options, std::vector<net::Address> addresses);
 
 // Errors: whatever keeps it from running at all.
 Result<DemoResult> run_demo(const DemoOptions& options, const DemoPool& pool, Scenario scenario);

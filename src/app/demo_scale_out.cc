@@ -22,7 +22,7 @@ Result<DemoResult> demo_scale_out(const DemoOptions& options) {
   if (!started) return std::unexpected(started.error());
   DemoPool& pool = **started;
   Scenario scenario{.unit = "requests", .onset = "one more node joined"};
-  scenario.load = demo_load(options, pool);
+  scenario.load = demo_load(options, pool.router().addresses());
   scenario.measure = [&pool] { return pool.executed(kDemoCommands); };
   scenario.begin = [&pool] { return pool.join_spare(); };
   scenario.settled = [&pool] { return filled(pool.router().status()); };

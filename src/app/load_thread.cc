@@ -46,6 +46,14 @@ std::vector<std::uint64_t> LoadThread::shares() {
   return ask<std::vector<std::uint64_t>>([](load::Generator& g) { return g.shares(); });
 }
 
+void LoadThread::move_to(const net::Address& address) {
+  loop_->post([this, address] { generator_->move_to({address}); });
+}
+
+bool LoadThread::has_moved() {
+  return ask<bool>([](load::Generator& generator) { return generator.has_moved(); });
+}
+
 void LoadThread::stop() {
   loop_->post([this] { generator_->stop(); });
 }

@@ -27,6 +27,9 @@ class LoadThread {
   // Latencies of the measured phase since the last call, in microseconds.
   load::Histogram take_latency();
   std::vector<std::uint64_t> shares();
+  // The clients go over to that address; `has_moved` tells when all have.
+  void move_to(const net::Address& address);
+  bool has_moved();
   // Ends the measured phase; filling, too.
   void stop();
   // Waits until everything is swept.

@@ -29,11 +29,12 @@ convert::Pool pool_of(const PoolConfig& config) {
   convert::Pool pool;
   pool.name = config.name;
   pool.kind = config.kind == PoolKind::kStore ? convert::Kind::kStore : convert::Kind::kCache;
-  pool.scheme.name = config.scheme;
+  pool.scheme = config.scheme;
   pool.server_user = config.credentials.user;
   pool.server_password = config.credentials.password;
   for (const ring::Node& node : config.nodes) {
     convert::PoolNode& added = pool.nodes.emplace_back(node.name, node.weight);
+    added.hash_key = node.hash_key;
     for (const ring::Member& member : node.members) added.members.push_back(member.address);
   }
   return pool;

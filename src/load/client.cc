@@ -68,10 +68,23 @@ void Client::reconnect_later() {
   timer_ = loop_.after(delay_, [this] { connect(); });
 }
 
+void Client::move_to(std::vector<net::Address> addresses) {
+  options_.addresses = std::move(addresses);
+  leaving_ = true;
+  wake();
+}
+
 void Client::wake() { loop_.at_turn_end(*this); }
 
 void Client::on_turn_end() {
   if (stream_ == nullptr || paused_) return;
+  if (leaving_) {
+    if (!waiting_.empty()) return;
+    leaving_ = false;
+    stream_.reset();
+    unread_.clear();
+    return connect();
+  }
   request_.clear();
   while (waiting_.size() < depth_) {
     Ticket ticket;

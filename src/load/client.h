@@ -49,6 +49,10 @@ class Client final : public net::StreamEvents, public net::TurnEnd {
 
   // Requests under way at most, from now on.
   void set_depth(std::size_t depth) { depth_ = depth; }
+  // Goes over to other addresses, once nothing is under way: no request is lost by it.
+  void move_to(std::vector<net::Address> addresses);
+  // Whether it is still connected as before the last `move_to`.
+  bool is_leaving() const { return leaving_; }
   // The source may have something.
   void wake();
   // Gives the connection up if its oldest request has waited for too long. To be called often.
@@ -79,6 +83,7 @@ class Client final : public net::StreamEvents, public net::TurnEnd {
   std::size_t next_address_;
   milliseconds delay_{0};
   bool paused_ = false;
+  bool leaving_ = false;  // asks for nothing more, and connects anew when nothing is under way
   net::TimerId timer_{};  // reconnecting
   net::TimerId pause_timer_{};
   std::shared_ptr<Client*> self_;  // gone with us: a connection that comes too late finds nobody

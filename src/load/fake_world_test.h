@@ -74,6 +74,7 @@ class FakeServer {
   milliseconds latency{1};
   std::vector<std::string> log;  // of requests, in order
   std::map<std::string, std::uint64_t> requests_by_key;
+  std::map<std::uint16_t, std::uint64_t> sends_by_port;  // on which its clients reached it
 
   void break_connections();
 
@@ -129,7 +130,8 @@ class FakeServer {
 // One of its connections.
 class FakeStream final : public net::Stream {
  public:
-  FakeStream(FakeLoop& loop, FakeServer& server) : loop_(loop), server_(server) {
+  FakeStream(FakeLoop& loop, FakeServer& server, std::uint16_t port)
+      : loop_(loop), server_(server), port_(port) {
     server_.streams_.push_back(this);
   }
   ~FakeStream() override { std::erase(server_.streams_, this); }
@@ -137,6 +139,7 @@ class FakeStream final : public net::Stream {
   void start(net::StreamEvents& events) override { events_ = &events; }
   void send(std::string_view bytes) override {
     pending_ += bytes;
+    ++server_.sends_by_port[port_];
     wire::Request request;
     std::string replies;
     for (;;) {
@@ -167,16 +170,17 @@ class FakeStream final : public net::Stream {
  private:
   FakeLoop& loop_;
   FakeServer& server_;
+  std::uint16_t port_;
   net::StreamEvents* events_ = nullptr;
   wire::RequestParser parser_{Limits{}};
   std::string pending_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
-inline void FakeLoop::connect(const net::Address&, milliseconds, Connected done) {
-  after(milliseconds{1}, [this, done = std::move(done)] {
+inline void FakeLoop::connect(const net::Address& address, milliseconds, Connected done) {
+  after(milliseconds{1}, [this, port = address.port, done = std::move(done)] {
     if (server->refuses) return done(fail(Code::kUnavailable, "refused"));
-    done(std::make_unique<FakeStream>(*this, *server));
+    done(std::make_unique<FakeStream>(*this, *server, port));
   });
 }
 

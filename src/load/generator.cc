@@ -64,6 +64,16 @@ void Generator::Impl::stop() {
   if (phase_ == Phase::kFilling || phase_ == Phase::kRunning) enter(Phase::kDraining);
 }
 
+void Generator::Impl::move_to(const std::vector<net::Address>& addresses) {
+  CHECK(!addresses.empty());
+  options_.addresses = addresses;
+  for (const auto& client : clients_) client->move_to(addresses);
+}
+
+bool Generator::Impl::has_moved() const {
+  return std::ranges::none_of(clients_, [](const auto& client) { return client->is_leaving(); });
+}
+
 void Generator::Impl::enter(Phase phase) {
   const Instant now = loop_.now();
   if (phase == Phase::kFilling || phase == Phase::kSweeping) visits_ = Visits(keys_.count());
@@ -275,6 +285,8 @@ Generator::Generator(net::Loop& loop, Options options)
 Generator::~Generator() = default;
 void Generator::start(std::function<void(const Report&)> done) { impl_->start(std::move(done)); }
 void Generator::stop() { impl_->stop(); }
+void Generator::move_to(const std::vector<net::Address>& addresses) { impl_->move_to(addresses); }
+bool Generator::has_moved() const { return impl_->has_moved(); }
 Phase Generator::phase() const { return impl_->phase(); }
 Generator::Progress Generator::progress() const { return impl_->progress(); }
 Report Generator::report() const { return impl_->report(); }

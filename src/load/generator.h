@@ -69,6 +69,12 @@ class Generator {
   // Ends the measured phase (or the filling) now; what is written is still swept.
   void stop();
 
+  // From now on the requests go there: each client goes over once nothing of its is under way, so
+  // that none is lost. Requires: not empty.
+  void move_to(const std::vector<net::Address>& addresses);
+  // Whether every client has gone over.
+  bool has_moved() const;
+
   Phase phase() const;
   // How far filling or sweeping is: keys done, of how many.
   struct Progress {

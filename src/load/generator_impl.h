@@ -21,6 +21,8 @@ class Generator::Impl final : public Source {
 
   void start(std::function<void(const Report&)> done);
   void stop();
+  void move_to(const std::vector<net::Address>& addresses);
+  bool has_moved() const;
 
   Phase phase() const { return phase_; }
   Progress progress() const { return {.done = visits_.done_count(), .of = visits_.keys()}; }

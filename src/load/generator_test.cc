@@ -134,6 +134,41 @@ TEST_F(GeneratorTest, GoesOnWhenConnectionsBreak) {
   EXPECT_EQ(report.swept, 500U);
 }
 
+TEST_F(GeneratorTest, GoesOverToAnotherAddressAndLosesNothing) {
+  options_.pipeline = 4;
+  std::uint64_t before = 0;
+  loop_.after(milliseconds{1'500}, [&] {
+    generator_->move_to({{.host = "fake", .port = 2}});
+    EXPECT_FALSE(generator_->has_moved());
+  });
+  loop_.after(milliseconds{1'600}, [&] {
+    EXPECT_TRUE(generator_->has_moved());
+    before = server_.sends_by_port[1];
+  });
+  const Report report = run();
+  EXPECT_TRUE(report.clean());
+  EXPECT_EQ(report.errors, 0U);
+  EXPECT_EQ(report.connections_lost, 0U);
+  EXPECT_EQ(report.verdict.writes_unknown, 0U);
+  EXPECT_GT(before, 1'000U);
+  EXPECT_EQ(server_.sends_by_port[1], before);
+  EXPECT_GT(server_.sends_by_port[2], 1'000U);
+}
+
+// One that cannot connect has nobody to leave: it tries the new address.
+TEST_F(GeneratorTest, GoesOverFromAnAddressThatIsGone) {
+  loop_.after(milliseconds{1'000}, [&] {
+    server_.refuses = true;
+    server_.break_connections();
+  });
+  loop_.after(milliseconds{1'200}, [&] { generator_->move_to({{.host = "fake", .port = 2}}); });
+  loop_.after(milliseconds{1'400}, [&] { server_.refuses = false; });
+  const Report report = run();
+  EXPECT_TRUE(report.clean());
+  EXPECT_TRUE(generator_->has_moved());
+  EXPECT_GT(server_.sends_by_port[2], 1'000U);
+}
+
 TEST_F(GeneratorTest, GivesUpAConnectionThatIsSilent) {
   options_.reply_timeout = milliseconds{300};
   loop_.after(milliseconds{1'000}, [&] { server_.silent = true; });

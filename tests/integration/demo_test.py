@@ -20,8 +20,8 @@ class Demos(unittest.TestCase):
     def setUpClass(cls):
         harness.require_binary()
 
-    def run_demo(self, name):
-        """What it tells, once what all of them promise was found to be true."""
+    def run_program(self, name):
+        """What it tells, and that it leaves nothing behind."""
         with tempfile.TemporaryDirectory() as base:
             program = subprocess.run(
                 [harness.CLEAVE, "demo", name, "--json"], capture_output=True, text=True,
@@ -29,7 +29,11 @@ class Demos(unittest.TestCase):
                 env={**os.environ, "TMPDIR": base})
             self.assertEqual(os.listdir(base), [], "it leaves nothing behind")
         self.assertIn(program.returncode, (0, 1), program.stderr[-2000:])
-        told = json.loads(program.stdout.splitlines()[-1])
+        return json.loads(program.stdout.splitlines()[-1])
+
+    def run_demo(self, name):
+        """What it tells, once what all of them promise was found to be true."""
+        told = self.run_program(name)
         for field in FIELDS:
             self.assertIn(field, told)
         self.assertEqual(told["writes_lost"], 0, told)
@@ -54,6 +58,19 @@ class Demos(unittest.TestCase):
         self.assertLess(told["peak_over_mean_after"], 1.1, told)
         self.assertLess(told["keys_moved"], 1.1 * told["keys_moved_least"], told)
         self.assertEqual({move["destination"] for move in told["move_list"]}, {"e"})
+
+    def test_twemproxy_is_replaced_and_replaced_back_and_no_key_moves(self):
+        told = self.run_program("adopt")
+        for field in ("keys_moved", "keys_twice", "writes_lost", "reads_wrong", "errors"):
+            self.assertEqual(told[field], 0, told)
+        self.assertEqual(told["load"]["unchecked"], 0, told)
+        self.assertGreater(told["keys_checked"], 80_000)
+        self.assertGreater(told["writes_acked"], 100_000)
+        self.assertIn("flatten", told["export_refused"])
+        self.assertEqual([stage["proxy"] for stage in told["stages"]],
+                         ["twemproxy", "cleave", "twemproxy again"])
+        for stage in told["stages"]:
+            self.assertGreater(stage["operations"], 10_000, told)
 
 
 if __name__ == "__main__":
