@@ -94,6 +94,7 @@ class SchemePools(unittest.TestCase):
     def join_fourth(self, serve):
         name = f"127.0.0.1:{self.servers.ports[3]}"
         serve.post("/nodes", {"name": name, "members": [name]})
+        serve.post("/adopt")
         serve.post("/mode", {"mode": "auto"})
         harness.wait_for("the joiner's share", lambda: len(self.keys_on(3)) > KEYS / 8, 60)
         serve.settled(60)
