@@ -12,11 +12,12 @@ namespace cleave::ring {
 namespace {
 
 // What the text form and C strings can carry.
-Result<void> check_text(std::string_view what, std::string_view text) {
+bool is_text(std::string_view text) {
   const auto control = [](char byte) { return static_cast<std::uint8_t>(byte) < 0x20; };
-  if (text.size() <= kWordBytesMax && is_utf8(text) && std::ranges::none_of(text, control)) {
-    return {};
-  }
+  return text.size() <= kWordBytesMax && is_utf8(text) && std::ranges::none_of(text, control);
+}
+
+std::unexpected<Error> no_text(std::string_view what) {
   return fail(Code::kInvalid, std::string(what) + ": want at most " +
                                   std::to_string(kWordBytesMax) +
                                   " bytes of UTF-8 without control characters");
@@ -25,24 +26,16 @@ Result<void> check_text(std::string_view what, std::string_view text) {
 Result<void> check_texts(const RingSpec& spec) {
   for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
     const RingNode& node = spec.nodes[i];
-    for (const auto& [what, text] :
-         {std::pair{"name", &node.name}, {"rack", &node.rack}, {"datacenter", &node.datacenter}}) {
-      auto good = check_text("node " + std::to_string(i) + ": " + what, *text);
-      if (!good) return good;
-    }
+    const std::string place = "node " + std::to_string(i) + ": ";
+    if (!is_text(node.name)) return no_text(place + "name");
+    if (!is_text(node.rack)) return no_text(place + "rack");
+    if (!is_text(node.datacenter)) return no_text(place + "datacenter");
   }
   for (const auto& [name, value] : spec.scheme.options) {
-    if (auto good = check_text("option: name", name); !good) return good;
-    if (auto good = check_text("option " + name, value); !good) return good;
+    if (!is_text(name)) return no_text("option: name");
+    if (!is_text(value)) return no_text("option " + name);
   }
   return {};
-}
-
-std::vector<PlacedNode> placed_nodes(std::span<const RingNode> nodes) {
-  std::vector<PlacedNode> placed;
-  placed.reserve(nodes.size());
-  for (const RingNode& node : nodes) placed.push_back({node.name, node.weight});
-  return placed;
 }
 
 Cut cut_of(const TokenRange& range, std::size_t index) {
@@ -110,15 +103,33 @@ std::map<std::string, std::string> key_options(const SchemeSpec& scheme) {
 
 }  // namespace
 
+std::vector<PlacedNode> placed_nodes(std::span<const RingNode> nodes) {
+  std::vector<PlacedNode> placed;
+  placed.reserve(nodes.size());
+  for (const RingNode& node : nodes) placed.push_back({node.name, node.weight});
+  return placed;
+}
+
+RingSpec without_node(RingSpec spec, std::string_view name) {
+  std::erase_if(spec.nodes, [&](const RingNode& node) { return node.name == name; });
+  std::erase_if(spec.cuts, [&](const NamedCut& cut) { return cut.node == name; });
+  return spec;
+}
+
 Result<PlacedRing> PlacedRing::make(const RingSpec& spec) {
   auto placement = place(spec.scheme, placed_nodes(spec.nodes));
   if (!placement) return std::unexpected(placement.error());
+  return make(spec, std::move(*placement));
+}
+
+Result<PlacedRing> PlacedRing::make(const RingSpec& spec,
+                                    std::shared_ptr<const Placement> placement) {
   if (auto good = check_texts(spec); !good) return std::unexpected(good.error());
   if (auto good = check_count(spec.cuts.size()); !good) return std::unexpected(good.error());
   PlacedRing ring;
   ring.scheme_ = spec.scheme;
   ring.nodes_ = spec.nodes;
-  ring.placement_ = std::move(*placement);
+  ring.placement_ = std::move(placement);
   if (spec.cuts.empty()) return ring;
   if (auto good = check_can_cut(*ring.placement_, spec.scheme); !good) {
     return std::unexpected(good.error());
@@ -183,10 +194,7 @@ Result<PlacedRing> PlacedRing::with_node(const RingNode& node) const {
 
 Result<PlacedRing> PlacedRing::without_node(std::string_view name) const {
   if (!index_of(name)) return std::unexpected(no_node(name));
-  RingSpec changed = spec();
-  std::erase_if(changed.nodes, [&](const RingNode& node) { return node.name == name; });
-  std::erase_if(changed.cuts, [&](const NamedCut& cut) { return cut.node == name; });
-  return make(changed);
+  return make(ring::without_node(spec(), name));
 }
 
 Result<PlacedRing> PlacedRing::with_weight(std::string_view name, std::uint32_t weight) const {

@@ -52,6 +52,12 @@ struct RingSpec {
   std::vector<NamedCut> cuts = {};  // disjoint
 };
 
+// As `place` takes them.
+std::vector<PlacedNode> placed_nodes(std::span<const RingNode> nodes);
+
+// Without that node and the cuts that it owns.
+RingSpec without_node(RingSpec spec, std::string_view name);
+
 class PlacedRing {
  public:
   // Errors: those of `place`; kInvalid for names, racks, datacenters and values of options that are
@@ -59,6 +65,9 @@ class PlacedRing {
   // or lie on a scheme whose tokens are not fixed; kNotFound for a cut of an unknown node;
   // kExhausted for more than kLaidCutsMax cuts. Cost: that of `place`, and O(cuts log cuts).
   static Result<PlacedRing> make(const RingSpec& spec);
+
+  // The same from what `place` gave for the scheme and the nodes. Cost: without that of `place`.
+  static Result<PlacedRing> make(const RingSpec& spec, std::shared_ptr<const Placement> placement);
 
   // Index of the node in `nodes`; nullopt as Placement::token_of. Cost: the hash and O(1) expected.
   std::optional<std::size_t> owner(std::string_view key) const;
