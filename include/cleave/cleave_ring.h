@@ -277,6 +277,38 @@ CLEAVE_RING_API cleave_ring_status cleave_ring_loads_change_ring(cleave_ring_loa
                                                                  const cleave_ring* ring,
                                                                  cleave_ring_error* error);
 
+/// Makes one ring after the other (cleave/ring_builder.hpp); lives without the first. Threads: one
+/// at a time. To be given to cleave_ring_builder_free.
+typedef struct cleave_ring_builder cleave_ring_builder;
+
+/// A builder that begins with that ring.
+CLEAVE_RING_API cleave_ring_status cleave_ring_builder_create(const cleave_ring* ring,
+                                                              cleave_ring_builder** made,
+                                                              cleave_ring_error* error);
+
+/// Gives a builder back; its rings stay. NULL does nothing.
+CLEAVE_RING_API void cleave_ring_builder_free(cleave_ring_builder* builder);
+
+/// The ring after all changes so far, to be given to cleave_ring_free.
+CLEAVE_RING_API cleave_ring_status cleave_ring_builder_ring(const cleave_ring_builder* builder,
+                                                            cleave_ring** ring,
+                                                            cleave_ring_error* error);
+
+/// One node more, the last. After a failure of this and the next two all is as before.
+CLEAVE_RING_API cleave_ring_status cleave_ring_builder_add(cleave_ring_builder* builder,
+                                                           const cleave_ring_node* node,
+                                                           cleave_ring_error* error);
+
+/// Takes a node away, and the cuts it owns.
+CLEAVE_RING_API cleave_ring_status cleave_ring_builder_remove(cleave_ring_builder* builder,
+                                                              const char* name,
+                                                              cleave_ring_error* error);
+
+/// Another weight of a node.
+CLEAVE_RING_API cleave_ring_status cleave_ring_builder_set_weight(cleave_ring_builder* builder,
+                                                                  const char* name, uint32_t weight,
+                                                                  cleave_ring_error* error);
+
 #ifdef __cplusplus
 }
 #endif

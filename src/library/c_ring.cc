@@ -18,17 +18,12 @@ using cleave::library::give;
 using cleave::library::guarded;
 using cleave::library::hand_out;
 using cleave::library::key_of;
-using cleave::library::text_or_empty;
+using cleave::library::node_of;
 using cleave::library::want;
 
 // More than any ring has; seen before memory behind a wild count is read.
 constexpr std::size_t kOptionsMax = 1'000;
 constexpr std::size_t kBatchMax = std::size_t{1} << 32U;
-
-Ring::Node node_of(const cleave_ring_node& node) {
-  want(node.name != nullptr, "a node's name is NULL");
-  return {node.name, node.weight, text_or_empty(node.rack), text_or_empty(node.datacenter)};
-}
 
 Ring::Options options_of(const cleave_ring_option* options, std::size_t count) {
   want(options != nullptr || count == 0, "options is NULL");

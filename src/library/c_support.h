@@ -76,6 +76,11 @@ inline std::string_view key_of(const char* key, std::size_t size) {
   return {size == 0 ? "" : key, size};
 }
 
+inline Ring::Node node_of(const cleave_ring_node& node) {
+  want(node.name != nullptr, "a node's name is NULL");
+  return {node.name, node.weight, text_or_empty(node.rack), text_or_empty(node.datacenter)};
+}
+
 // Where the caller wants a list.
 template <class T>
 struct Buffer {

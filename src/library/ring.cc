@@ -10,15 +10,12 @@
 namespace cleave {
 namespace {
 
+using library::core_node;
 using library::value_or_raise;
 using ring::PlacedRing;
 
 // Of all tokens. Rounded once: the division by 2^64 is exact.
 double fraction(Wide tokens) { return std::ldexp(static_cast<double>(tokens), -64); }
-
-ring::RingNode core_node(const Ring::Node& node) {
-  return {node.name, node.weight, node.rack, node.datacenter};
-}
 
 PlacedRing make(const std::string& scheme, const std::vector<Ring::Node>& nodes,
                 const Ring::Options& options) {
@@ -46,6 +43,10 @@ Ring::Impl::Impl(PlacedRing placed) : ring(std::move(placed)) {
 
 const PlacedRing& RingAccess::of(const Ring& ring) { return ring.impl_->ring; }
 
+Ring RingAccess::wrap(PlacedRing ring) {
+  return Ring(std::make_shared<const Ring::Impl>(std::move(ring)));
+}
+
 Ring::Ring(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 Ring::Ring(const std::string& scheme, const std::vector<Node>& nodes, const Options& options)
@@ -56,7 +57,7 @@ Ring& Ring::operator=(const Ring&) noexcept = default;
 Ring::~Ring() = default;
 
 Ring Ring::from_text(std::string_view text) {
-  return Ring(std::make_shared<const Impl>(value_or_raise(ring::parse_ring(text))));
+  return RingAccess::wrap(value_or_raise(ring::parse_ring(text)));
 }
 
 std::string Ring::to_text() const { return ring::to_text(impl_->ring); }
@@ -111,25 +112,23 @@ std::vector<double> Ring::shares() const {
 }
 
 Ring Ring::with_node(const Node& node) const {
-  return Ring(std::make_shared<const Impl>(value_or_raise(impl_->ring.with_node(core_node(node)))));
+  return RingAccess::wrap(value_or_raise(impl_->ring.with_node(core_node(node))));
 }
 
 Ring Ring::without_node(std::string_view name) const {
-  return Ring(std::make_shared<const Impl>(value_or_raise(impl_->ring.without_node(name))));
+  return RingAccess::wrap(value_or_raise(impl_->ring.without_node(name)));
 }
 
 Ring Ring::with_weight(std::string_view name, std::uint32_t weight) const {
-  return Ring(std::make_shared<const Impl>(value_or_raise(impl_->ring.with_weight(name, weight))));
+  return RingAccess::wrap(value_or_raise(impl_->ring.with_weight(name, weight)));
 }
 
 Ring Ring::with_cut(const Cut& cut) const {
   const ring::NamedCut named{{Token{cut.first}, Token{cut.last}}, cut.node};
-  return Ring(std::make_shared<const Impl>(value_or_raise(impl_->ring.with_cut(named))));
+  return RingAccess::wrap(value_or_raise(impl_->ring.with_cut(named)));
 }
 
-Ring Ring::without_cuts() const {
-  return Ring(std::make_shared<const Impl>(impl_->ring.without_cuts()));
-}
+Ring Ring::without_cuts() const { return RingAccess::wrap(impl_->ring.without_cuts()); }
 
 std::vector<Ring::Change> Ring::diff(const Ring& before, const Ring& after) {
   const ring::PlacementDiff result =

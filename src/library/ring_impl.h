@@ -25,6 +25,14 @@ struct [[gnu::visibility("hidden")]] Ring::Impl {
 // The library's own way into a Ring.
 struct RingAccess {
   static const ring::PlacedRing& of(const Ring& ring);
+  static Ring wrap(ring::PlacedRing ring);
 };
 
+namespace library {
+
+inline ring::RingNode core_node(const Ring::Node& node) {
+  return {node.name, node.weight, node.rack, node.datacenter};
+}
+
+}  // namespace library
 }  // namespace cleave

@@ -15,7 +15,7 @@ EXAMPLES = os.path.join(harness.ROOT, "examples")
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 CXX_COMPILERS = ["g++", "clang++-19"]
 # What a program may see of the library (cmake/ring_library.map).
-PUBLIC = re.compile(r"^((cleave_ring_\w+|cleave::Ring(Error|Loads|Replicas)?::.*"
+PUBLIC = re.compile(r"^((cleave_ring_\w+|cleave::Ring(Builder|Error|Loads|Replicas)?::.*"
                     r"|cleave::ring_abi_version\(\)"
                     r"|(typeinfo|typeinfo name|vtable) for cleave::RingError)@@CLEAVE_RING_\d+"
                     r"|CLEAVE_RING_\d+)$")
