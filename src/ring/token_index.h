@@ -40,6 +40,10 @@ class TokenIndex {
     return found;
   }
 
+  // The first range that may hold the token: `find` gives it or one shortly after it. For those who
+  // want to read beside it early.
+  std::uint32_t find_about(Token token) const { return radix_[token.value() >> shift_]; }
+
   // The first token of every range, as given.
   std::span<const Token> firsts() const { return firsts_; }
 
