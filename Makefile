@@ -118,12 +118,12 @@ golden: all ## rewrite the golden files; the commit explains their difference
 	git status --short -- '*/testdata/*'
 
 .PHONY: bench compare move-speed
-bench: ## micro-benchmarks; the ring beside libmemcached, Rust's hashring and others: ROUNDS=3
+bench: ## micro-benchmarks; the ring beside libmemcached, Rust's hashring and others: ROUNDS=5
 	@$(CONFIGURE) bench >/dev/null
 	$(BUILD) bench -j $(JOBS)
 	@for program in build/bench/*_bench; do \
 	  case $$program in */ring_bench) ;; *) $$program ;; esac; done
-	$(PYTHON) bench/ring.py --rounds $(or $(ROUNDS),3)
+	$(PYTHON) bench/ring.py --rounds $(or $(ROUNDS),5)
 compare: build ## CPU a request beside twemproxy, in one run
 	$(PYTHON) bench/compare.py
 

@@ -11,15 +11,19 @@ import argparse
 import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build" / "bench" / "ring_bench"
 UHASHRING = ROOT / "bench" / "micro" / "uhashring_bench.py"
+JUMP_SOURCE = ROOT / "bench" / "micro" / "go"
+JUMP = ROOT / "build" / "bench" / "ring_jump"
 LOOKUPS = ("cached", "uncached", "dependent")
 PEERS = {"libmemcached": "Debian's libmemcached-dev", "Rust hashring": "cargo",
-         "Rust anchorhash": "cargo", "Python uhashring": "pip install uhashring"}
+         "Rust anchorhash": "cargo", "Go XXH64 + jump": "go",
+         "Python uhashring": "pip install uhashring"}
 
 
 def runs_of(*command):
@@ -27,15 +31,23 @@ def runs_of(*command):
     return json.loads(done.stdout)["benchmarks"]
 
 
+def programs():
+    """The commands of one round, for those whose tools are there."""
+    yield PROGRAM, "--benchmark_format=json", "--benchmark_min_time=0.05"
+    if shutil.which("go"):
+        subprocess.run(("go", "build", "-o", JUMP, "."), cwd=JUMP_SOURCE, check=True)
+        yield (JUMP,)
+    if importlib.util.find_spec("uhashring"):
+        yield sys.executable, UHASHRING
+
+
 def measured(rounds):
     """(what, ring, points) -> (least processor time, unit)."""
     least = {}
+    commands = list(programs())
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}", file=sys.stderr)
-        runs = runs_of(PROGRAM, "--benchmark_format=json", "--benchmark_min_time=0.1")
-        if importlib.util.find_spec("uhashring"):
-            runs += runs_of(sys.executable, UHASHRING)
-        for run in runs:
+        for run in (run for command in commands for run in runs_of(*command)):
             what, ring, points = run["name"].split("/")[:3]
             value, unit = run["cpu_time"], run["time_unit"]
             if what == "memory":
@@ -103,7 +115,7 @@ def plot(least, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path, help="write what was measured here")
     parser.add_argument("--plot", type=pathlib.Path, help="draw the look-ups here")
     arguments = parser.parse_args()
