@@ -14,17 +14,18 @@
 //
 // Source: Mirrokni, Thorup, Zadimoghaddam, "Consistent Hashing with Bounded Loads" (SODA 2018,
 // arXiv:1608.01350), keys in order of arrival; weights as shares of the bound, as in HAProxy's
-// hash-balance-factor and Envoy's hash_balance_factor (c in per cent there). Those differ by one at
-// most: HAProxy hands out ceil(c x load) places in all and rounds them to nodes by running sums,
-// where the paper and this round each node's bound up.
+// hash-balance-factor and Envoy's hash_balance_factor (c in per cent there). Rounding::kHaproxy with
+// the arcs of the scheme `haproxy` is HAProxy 2.6.12, request for request
+// (ring/testdata/vectors/haproxy_bounded_loads.json).
 //
 // Threads: one owner. Cost of `acquire`: the search, and a step for each arc whose owner is full:
-// O(1/e^2) expected for c = 1 + e on a ring of equal weights, O(arcs) at worst; no division, no
-// allocation. Memory: 20 to 28 bytes an arc, 24 a node.
+// O(1/e^2) expected for c = 1 + e on a ring of equal weights, O(arcs) at worst; no allocation, and
+// for kUp no division. Memory: 20 to 28 bytes an arc, 32 a node.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -38,12 +39,21 @@ namespace cleave::ring {
 inline constexpr std::uint32_t kBoundPerMilleMin = 1'001;
 inline constexpr std::uint32_t kBoundPerMilleMax = 1'000'000;
 
+// How bounds become whole numbers.
+enum class Rounding : std::uint8_t {
+  kUp,  // each by itself, as in the paper and in Envoy
+  // ceil(c x (load of all + 1)) places in all, shared out by running sums of the weights in the
+  // order of the nodes, rounded down; at least one each.
+  kHaproxy,
+};
+
 class BoundedLoads {
  public:
   // Works on any arcs: a Placement's, or a RingView's owners. Errors: kInvalid as ArcWalk::build
   // and NodeLoads::build, and for a bound outside of its limits. Cost: O(arcs x log nodes).
   static Result<BoundedLoads> build(std::span<const Arc> arcs, std::span<const WeightedNode> nodes,
-                                    std::uint32_t bound_per_mille);
+                                    std::uint32_t bound_per_mille,
+                                    Rounding rounding = Rounding::kUp);
 
   // Adds one to the load of the node that it answers with.
   NodeId acquire(Token token);
@@ -62,12 +72,15 @@ class BoundedLoads {
   void take_loads(const BoundedLoads& before) { loads_.take(before.loads_); }
 
  private:
-  BoundedLoads(ArcWalk walk, NodeLoads loads, std::uint32_t bound_per_mille)
-      : walk_(std::move(walk)), loads_(std::move(loads)), bound_per_mille_(bound_per_mille) {}
+  BoundedLoads(ArcWalk walk, NodeLoads loads, std::uint32_t bound_per_mille, Rounding rounding);
+
+  std::uint64_t bound_of(std::uint32_t place) const;
 
   ArcWalk walk_;
   NodeLoads loads_;
   std::uint32_t bound_per_mille_;
+  Rounding rounding_;
+  std::vector<std::uint64_t> weight_before_;  // of a place: the sum of those before it
 };
 
 }  // namespace cleave::ring

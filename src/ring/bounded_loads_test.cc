@@ -16,8 +16,9 @@ namespace {
 using testing::equal_arcs;
 using Nodes = std::vector<WeightedNode>;
 
-BoundedLoads loads_of(std::span<const Arc> arcs, const Nodes& nodes, std::uint32_t bound) {
-  auto loads = BoundedLoads::build(arcs, nodes, bound);
+BoundedLoads loads_of(std::span<const Arc> arcs, const Nodes& nodes, std::uint32_t bound,
+                      Rounding rounding = Rounding::kUp) {
+  auto loads = BoundedLoads::build(arcs, nodes, bound, rounding);
   EXPECT_TRUE(loads) << loads.error().message;
   return std::move(*loads);
 }
@@ -88,6 +89,7 @@ struct RandomPool {
   std::vector<Arc> arcs;
   Nodes nodes;
   std::uint32_t bound;
+  Rounding rounding;
 };
 
 RandomPool random_pool(Rng& rng) {
@@ -101,6 +103,7 @@ RandomPool random_pool(Rng& rng) {
   pool.nodes = equal_nodes(static_cast<std::uint32_t>(count));
   for (WeightedNode& each : pool.nodes) each.weight = 1 + static_cast<std::uint32_t>(rng.below(4));
   pool.bound = 1'001 + static_cast<std::uint32_t>(rng.below(1'500));
+  pool.rounding = rng.chance(1, 2) ? Rounding::kUp : Rounding::kHaproxy;
   return pool;
 }
 
@@ -111,7 +114,7 @@ TEST(BoundedLoads, NobodyIsRaisedAboveItsBoundAndAnOwnerWithRoomKeepsItsKeys) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
     const RandomPool pool = random_pool(rng);
-    auto loads = loads_of(pool.arcs, pool.nodes, pool.bound);
+    auto loads = loads_of(pool.arcs, pool.nodes, pool.bound, pool.rounding);
     std::vector<NodeId> held;
     for (int i = 0; i < 200; ++i) {
       if (!held.empty() && rng.chance(1, 3)) {
@@ -148,6 +151,24 @@ TEST(BoundedLoads, TheBoundIsTheShareOfTheWeightTimesC) {
   EXPECT_EQ(loads.bound(NodeId{2}), 40U);
   EXPECT_EQ(loads.bound(NodeId{3}), 60U);
   EXPECT_EQ(loads.bound(NodeId{4}), 0U);
+}
+
+// Nine loads and one more at c = 1.15: 12 places, of which the running sums 2, 7, 12 of the weights
+// 1, 2, 2 of 5 give 2, 5, 5; each rounded up by itself it would be 3, 5, 5.
+TEST(BoundedLoads, HaproxySharesOutWholePlaces) {
+  const Nodes nodes{{NodeId{1}, 1}, {NodeId{2}, 2}, {NodeId{3}, 2}};
+  auto haproxy = loads_of(equal_arcs({1, 2, 3}), nodes, 1'150, Rounding::kHaproxy);
+  auto paper = loads_of(equal_arcs({1, 2, 3}), nodes, 1'150);
+  EXPECT_EQ(haproxy.bound(NodeId{1}), 1U);  // at least one: its share of 2 places is 0.4
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    haproxy.acquire(Token{i * 0x9E3779B97F4A7C15U});
+    paper.acquire(Token{i * 0x9E3779B97F4A7C15U});
+  }
+  EXPECT_EQ(haproxy.bound(NodeId{1}), 2U);
+  EXPECT_EQ(haproxy.bound(NodeId{2}), 5U);
+  EXPECT_EQ(haproxy.bound(NodeId{3}), 5U);
+  EXPECT_EQ(paper.bound(NodeId{1}), 3U);
+  EXPECT_EQ(paper.bound(NodeId{2}), 5U);
 }
 
 struct VnodePool {

@@ -32,6 +32,7 @@ class NodeLoads {
   static Result<NodeLoads> build(const ArcWalk& walk, std::span<const WeightedNode> nodes);
 
   std::optional<std::uint32_t> place_of(NodeId node) const;  // nullopt: no such node
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
   NodeId node(std::uint32_t place) const { return nodes_[place]; }
   std::uint64_t load(std::uint32_t place) const { return loads_[place]; }
   std::uint64_t load(NodeId node) const;                                       // 0: no such node
