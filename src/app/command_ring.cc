@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/ring_commands.h"
+#include "app/shown_ring.h"
 #include "app/table.h"
 #include "draw/picture_file.h"
 #include "draw/ring_charts.h"
@@ -19,69 +20,78 @@ std::string times_text(std::uint64_t ppm) {
   return two_decimals(static_cast<double>(ppm) / 1'000'000);
 }
 
-void print_shares(const PlacedRing& placed, const std::vector<ring::NodeShare>& shares) {
+void print_shares(const ShownRing& shown) {
   Table table({"node", "weight", "arcs", "share", "wanted", "share/wanted", ""});
   Wide most = 0;
-  for (const ring::NodeShare& each : shares) most = std::max(most, each.owned);
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const ring::NodeShare& each = shares[i];
+  for (const ring::NodeShare& each : shown.shares) most = std::max(most, each.owned);
+  for (std::size_t i = 0; i < shown.shares.size(); ++i) {
+    const ring::NodeShare& each = shown.shares[i];
     const std::uint64_t owned = ring::ppm_of_all(each.owned);
-    table.add({placed.nodes[i].name, std::to_string(placed.nodes[i].weight), grouped(each.arcs),
+    table.add({shown.nodes[i].name, std::to_string(shown.nodes[i].weight), grouped(each.arcs),
                percent(owned), percent(ring::ppm_of_all(each.wanted)), times_text(each.load_ppm()),
                bar(owned, ring::ppm_of_all(most), 30)});
   }
-  std::cout << scheme_text(placed.spec) << "\n\n"
-            << table.text() << "\nhighest share/wanted: " << times_text(ring::peak_ppm(shares))
-            << "\n";
+  std::cout << scheme_text(shown.spec) << "\n\n"
+            << table.text()
+            << "\nhighest share/wanted: " << times_text(ring::peak_ppm(shown.shares)) << "\n";
 }
 
-Json shares_json(const PlacedRing& placed, const std::vector<ring::NodeShare>& shares) {
+Json shares_json(const ShownRing& shown) {
   Json nodes = Json::array();
-  std::uint64_t arcs = 0;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const ring::NodeShare& each = shares[i];
-    arcs += each.arcs;
-    nodes.push_back({{"name", placed.nodes[i].name},
-                     {"weight", placed.nodes[i].weight},
+  for (std::size_t i = 0; i < shown.shares.size(); ++i) {
+    const ring::NodeShare& each = shown.shares[i];
+    nodes.push_back({{"name", shown.nodes[i].name},
+                     {"weight", shown.nodes[i].weight},
                      {"arcs", each.arcs},
                      {"share", share_of(each.owned, ring::kAllTokens)},
                      {"wanted", share_of(each.wanted, ring::kAllTokens)}});
   }
-  return {{"scheme", placed.spec.name},
-          {"options", placed.spec.options},
+  return {{"scheme", shown.spec.name},
+          {"options", shown.spec.options},
           {"nodes", std::move(nodes)},
-          {"arcs", arcs},
-          {"peak_over_wanted", static_cast<double>(ring::peak_ppm(shares)) / 1e6}};
+          {"arcs", shown.arcs.size()},
+          {"peak_over_wanted", static_cast<double>(ring::peak_ppm(shown.shares)) / 1e6}};
 }
 
-Result<void> draw_shares(const ShowRingOptions& given, const PlacedRing& placed,
-                         const std::vector<ring::NodeShare>& shares) {
-  const std::vector<ring::Arc> arcs = ring::arcs_of(*placed.placement);
-  draw::OwnershipChart chart{.title = "Who owns the ring: " + scheme_text(placed.spec),
+Result<void> draw_shares(const PictureFiles& files, const ShownRing& shown) {
+  draw::OwnershipChart chart{.title = "Who owns the ring: " + scheme_text(shown.spec),
                              .nodes = {},
-                             .arcs = arcs,
-                             .peak = static_cast<double>(ring::peak_ppm(shares)) / 1e6};
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    chart.nodes.push_back({placed.nodes[i].name, share_of(shares[i].owned, ring::kAllTokens),
-                           share_of(shares[i].wanted, ring::kAllTokens)});
+                             .arcs = shown.arcs,
+                             .peak = static_cast<double>(ring::peak_ppm(shown.shares)) / 1e6};
+  for (std::size_t i = 0; i < shown.shares.size(); ++i) {
+    chart.nodes.push_back({shown.nodes[i].name, share_of(shown.shares[i].owned, ring::kAllTokens),
+                           share_of(shown.shares[i].wanted, ring::kAllTokens)});
   }
-  return write_pictures(given.pictures, chart.title,
+  return write_pictures(files, chart.title,
                         [&](draw::Canvas& canvas) { draw::draw_ownership(canvas, chart); });
 }
 
-int show_ring(const Cli& cli, const ShowRingOptions& given) {
-  const auto placed = place_ring(given.ring);
-  if (!placed) return cli.fail(kExitUsage, placed.error());
-  const std::vector<ring::NodeShare> shares = ring::node_shares(placed->side());
-  if (auto drawn = draw_shares(given, *placed, shares); !drawn) {
-    return cli.fail(kExitFailed, drawn.error());
-  }
+int tell_shares(const Cli& cli, const PictureFiles& files, const ShownRing& shown) {
+  if (auto drawn = draw_shares(files, shown); !drawn) return cli.fail(kExitFailed, drawn.error());
   if (cli.json()) {
-    Cli::print_json(shares_json(*placed, shares));
+    Cli::print_json(shares_json(shown));
   } else {
-    print_shares(*placed, shares);
+    print_shares(shown);
   }
   return kExitOk;
+}
+
+int show_ring_of_router(const Cli& cli, const PictureFiles& files) {
+  const AdminClient client = cli.client();
+  const AdminClient::Answer status = client.get("/status");
+  if (!status) return cli.show(status, {});
+  const AdminClient::Answer ring = client.get("/ring");
+  if (!ring) return cli.show(ring, {});
+  const auto shown = shown_ring(*status, *ring);
+  if (!shown) return cli.fail(kExitFailed, shown.error());
+  return tell_shares(cli, files, *shown);
+}
+
+int show_ring(const Cli& cli, const ShowRingOptions& given) {
+  if (given.ring.empty()) return show_ring_of_router(cli, given.pictures);
+  const auto placed = place_ring(given.ring);
+  if (!placed) return cli.fail(kExitUsage, placed.error());
+  return tell_shares(cli, given.pictures, shown_ring(*placed));
 }
 
 CLI::Validator ends_with(const std::string& end) {
@@ -94,14 +104,22 @@ CLI::Validator ends_with(const std::string& end) {
 }  // namespace
 
 void add_ring_arguments(CLI::App& command, RingArguments& arguments) {
+  CLI::Option* config =
+      command
+          .add_option("--config", arguments.config.path,
+                      "the pool of this file, of cleave or of another proxy, without its cuts")
+          ->type_name("FILE");
+  add_pool_options(command, arguments.config);
   command.add_option("--scheme", arguments.scheme, "how keys are placed: `cleave locate --help`")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(config);
   command
       .add_option("--node", arguments.nodes, "a node, NAME or NAME=WEIGHT; as many as there are")
       ->allow_extra_args(false)
-      ->required();
+      ->excludes(config);
   command.add_option("--option", arguments.options, "an option of the scheme, name=value")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes(config);
 }
 
 void add_key_arguments(CLI::App& command, KeyArguments& arguments) {
@@ -139,11 +157,13 @@ double share_of(Wide part, Wide whole) {
 
 void add_ring_show(Cli& cli, CLI::App& group) {
   const auto given = std::make_shared<ShowRingOptions>();
-  CLI::App& command = cli.add(group,
-                              {.name = "show",
-                               .description = "how much each node owns, beside its weight",
-                               .example = "cleave ring show --node a --node b=2 --svg ring.svg"},
-                              [&cli, given] { return show_ring(cli, *given); });
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "show",
+       .description = "how much each node owns beside its weight: in the running pool, or in the "
+                      "ring that --node or --config names",
+       .example = "cleave ring show --node a --node b=2 --svg ring.svg"},
+      [&cli, given] { return show_ring(cli, *given); });
   add_ring_arguments(command, given->ring);
   add_picture_files(command, given->pictures);
 }

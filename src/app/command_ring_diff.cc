@@ -18,6 +18,7 @@ struct DiffRingOptions {
   std::string to_scheme;
   std::vector<std::string> to_options;
   std::vector<std::string> to_nodes;
+  PoolFile to_config;
   KeyArguments keys;
   bool by_keys = false;  // asked for
   PictureFiles pictures;
@@ -32,31 +33,36 @@ struct RingChange {
   bool by_tokens = true;
 };
 
-Result<PlacedRing> place_after(const DiffRingOptions& given, const PlacedRing& before) {
-  if (given.to_scheme.empty() && given.to_options.empty() && given.to_nodes.empty() &&
-      given.edits.empty()) {
-    return fail(Code::kInvalid,
-                "nothing changes: give --join, --leave, --weight, --to-node, --to-scheme or "
-                "--to-option");
-  }
-  PlacedRing after{before.spec, before.nodes, nullptr};
+// The ring that the options name, before its nodes are edited.
+Result<PlacedRing> named_after(const DiffRingOptions& given, const PlacedRing& before) {
+  if (!given.to_config.path.empty()) return place_ring({.config = given.to_config});
+  PlacedRing after = before;
   if (!given.to_scheme.empty() || !given.to_options.empty()) {
     const std::string& name = given.to_scheme.empty() ? before.spec.name : given.to_scheme;
     auto spec = parse_scheme(name, given.to_options);
     if (!spec) return std::unexpected(spec.error());
     after.spec = std::move(*spec);
   }
-  if (!given.to_nodes.empty()) {
-    auto nodes = parse_placed_nodes(given.to_nodes);
-    if (!nodes) return std::unexpected(nodes.error());
-    after.nodes = std::move(*nodes);
-  }
-  auto nodes = edited_nodes(std::move(after.nodes), given.edits);
+  if (given.to_nodes.empty()) return after;
+  auto nodes = parse_placed_nodes(given.to_nodes);
   if (!nodes) return std::unexpected(nodes.error());
   after.nodes = std::move(*nodes);
-  auto placement = ring::place(after.spec, after.nodes);
-  if (!placement) return fail("after", placement.error());
-  after.placement = std::move(*placement);
+  return after;
+}
+
+Result<PlacedRing> place_after(const DiffRingOptions& given, const PlacedRing& before) {
+  if (given.to_config.path.empty() && given.to_scheme.empty() && given.to_options.empty() &&
+      given.to_nodes.empty() && given.edits.empty()) {
+    return fail(Code::kInvalid,
+                "nothing changes: give --join, --leave, --weight, --to-node, --to-scheme, "
+                "--to-option or --to-config");
+  }
+  auto named = named_after(given, before);
+  if (!named) return std::unexpected(named.error());
+  auto nodes = edited_nodes(std::move(named->nodes), given.edits);
+  if (!nodes) return std::unexpected(nodes.error());
+  auto after = place_nodes(std::move(named->spec), std::move(*nodes));
+  if (!after) return fail("after the change", after.error());
   return after;
 }
 
@@ -202,14 +208,20 @@ void add_ring_diff(Cli& cli, CLI::App& group) {
               [&cli, given] { return diff_rings(cli, *given); });
   add_ring_arguments(command, given->before);
   const auto many = [&](const char* name, std::vector<std::string>& values, const char* text) {
-    command.add_option(name, values, text)->allow_extra_args(false);
+    return command.add_option(name, values, text)->allow_extra_args(false);
   };
   many("--join", given->edits.joins, "a node that joins, NAME or NAME=WEIGHT");
   many("--leave", given->edits.leaves, "a node that leaves");
   many("--weight", given->edits.weights, "a node's new weight, NAME=WEIGHT");
-  many("--to-node", given->to_nodes, "a node of the new list, which replaces the old one");
-  command.add_option("--to-scheme", given->to_scheme, "the new scheme");
-  many("--to-option", given->to_options, "an option of the new scheme, name=value");
+  CLI::Option* config =
+      command.add_option("--to-config", given->to_config.path, "the new ring, as with --config")
+          ->type_name("FILE");
+  command.add_option("--to-pool", given->to_config.pool, "which pool of that file")->needs(config);
+  many("--to-node", given->to_nodes, "a node of the new list, which replaces the old one")
+      ->excludes(config);
+  command.add_option("--to-scheme", given->to_scheme, "the new scheme")->excludes(config);
+  many("--to-option", given->to_options, "an option of the new scheme, name=value")
+      ->excludes(config);
   command.add_flag("--by-keys", given->by_keys,
                    "compare keys, also where tokens could be compared, which is exact");
   add_key_arguments(command, given->keys);

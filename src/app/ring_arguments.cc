@@ -19,14 +19,26 @@ std::unexpected<Error> no_node(const char* option, const std::string& name) {
 
 }  // namespace
 
+Result<PlacedRing> place_nodes(ring::SchemeSpec spec, std::vector<ring::PlacedNode> nodes) {
+  auto placement = ring::place(spec, nodes);
+  if (!placement) return std::unexpected(placement.error());
+  return PlacedRing{std::move(spec), std::move(nodes), std::move(*placement)};
+}
+
 Result<PlacedRing> place_ring(const RingArguments& arguments) {
+  if (!arguments.config.path.empty()) {
+    auto pool = read_pool_file(arguments.config);
+    if (!pool) return std::unexpected(pool.error());
+    return place_nodes(std::move(pool->scheme), convert::placed_nodes(*pool));
+  }
+  if (arguments.empty()) {
+    return fail(Code::kInvalid, "no ring: want --node for each of its nodes, or --config FILE");
+  }
   auto spec = parse_scheme(arguments.scheme, arguments.options);
   if (!spec) return std::unexpected(spec.error());
   auto nodes = parse_placed_nodes(arguments.nodes);
   if (!nodes) return std::unexpected(nodes.error());
-  auto placement = ring::place(*spec, *nodes);
-  if (!placement) return std::unexpected(placement.error());
-  return PlacedRing{std::move(*spec), std::move(*nodes), std::move(*placement)};
+  return place_nodes(std::move(*spec), std::move(*nodes));
 }
 
 Result<std::vector<ring::PlacedNode>> edited_nodes(std::vector<ring::PlacedNode> nodes,

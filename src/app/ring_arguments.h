@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/pool_file.h"
 #include "app/scheme_arguments.h"
 #include "base/result.h"
 #include "ring/schemes/placement.h"
@@ -16,11 +17,14 @@
 
 namespace cleave::app {
 
-// A ring in words.
+// A ring in words, or the pool of a file: then the rest does not matter.
 struct RingArguments {
   std::string scheme = "vnode";
   std::vector<std::string> nodes = {};    // "NAME" or "NAME=WEIGHT"
   std::vector<std::string> options = {};  // "name=value"
+  PoolFile config = {};                   // no path: none
+
+  bool empty() const { return nodes.empty() && config.path.empty(); }
 };
 
 // The ring itself, with what it was placed of.
@@ -32,7 +36,11 @@ struct PlacedRing {
   ring::PlacementSide side() const { return {*placement, nodes}; }
 };
 
-// Errors: kInvalid as `parse_placed_node`, `parse_scheme` and `place`.
+// Errors: those of `place`.
+Result<PlacedRing> place_nodes(ring::SchemeSpec spec, std::vector<ring::PlacedNode> nodes);
+
+// Errors: those of `read_pool_file`; kInvalid as `parse_placed_node`, `parse_scheme` and `place`,
+// and for neither a node nor a file.
 Result<PlacedRing> place_ring(const RingArguments& arguments);
 
 // How a list of nodes changes.

@@ -19,16 +19,31 @@ std::string text_of(const Nodes& nodes) {
 }
 
 TEST(RingArguments, PlaceARing) {
-  const auto placed =
+  const auto ring =
       place_ring({.scheme = "envoy-maglev", .nodes = {"a", "b=2"}, .options = {"table_size=5003"}});
-  ASSERT_TRUE(placed) << placed.error().message;
-  EXPECT_EQ(text_of(placed->nodes), "a=1 b=2 ");
-  EXPECT_EQ(scheme_text(placed->spec), "envoy-maglev, table_size=5003");
-  EXPECT_TRUE(placed->placement->owner("k"));
+  ASSERT_TRUE(ring) << ring.error().message;
+  EXPECT_EQ(text_of(ring->nodes), "a=1 b=2 ");
+  EXPECT_EQ(scheme_text(ring->spec), "envoy-maglev, table_size=5003");
+  EXPECT_TRUE(ring->placement->owner("k"));
   EXPECT_FALSE(place_ring({.scheme = "kettle", .nodes = {"a"}}));
   EXPECT_FALSE(place_ring({.nodes = {"a=x"}}));
   EXPECT_FALSE(place_ring({.nodes = {"a"}, .options = {"x"}}));
   EXPECT_FALSE(place_ring({}));
+}
+
+TEST(RingArguments, PlaceTheRingOfAFile) {
+  const std::string path = ::testing::TempDir() + "/cleave_ring_config_test.yml";
+  std::ofstream(path) << "alpha:\n  listen: 127.0.0.1:22121\n  hash: md5\n"
+                         "  distribution: ketama\n  redis: true\n"
+                         "  servers:\n   - 127.0.0.1:7001:1 a\n   - 127.0.0.1:7002:3 b\n";
+  PoolFile file;
+  file.path = path;
+  const auto ring = place_ring({.config = file});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(ring) << ring.error().message;
+  EXPECT_EQ(ring->spec.name, "twemproxy-ketama");
+  EXPECT_EQ(text_of(ring->nodes), "a=1 b=3 ");
+  EXPECT_EQ(place_ring({.config = file}).error().code, Code::kNotFound);
 }
 
 TEST(RingArguments, NodesLeaveChangeAndJoin) {

@@ -16,7 +16,7 @@ void add_ring_show(Cli& cli, CLI::App& group);
 void add_ring_diff(Cli& cli, CLI::App& group);
 void add_ring_spread(Cli& cli, CLI::App& group);
 
-// --scheme, --node, --option.
+// --scheme, --node, --option, or --config with --from and --pool.
 void add_ring_arguments(CLI::App& command, RingArguments& arguments);
 
 // --keys, --sample, --seed.

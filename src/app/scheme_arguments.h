@@ -1,4 +1,5 @@
-// What `cleave locate --scheme` and `cleave ring` take from the command line: a scheme, nodes and keys.
+// What `cleave locate --scheme` and `cleave ring` take from the command line: a scheme, nodes and
+// keys.
 //
 // Threads: the main thread.
 #pragma once

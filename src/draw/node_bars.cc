@@ -51,7 +51,7 @@ void draw_rows(Canvas& canvas, const Box& box, const NodeBars& bars) {
   }
 }
 
-double ratio(const NodeBar& node) { return node.value / node.mark; }
+double ratio(const NodeBar& node) { return node.mark > 0 ? node.value / node.mark : 0; }
 
 // The three at each end, one below the other, where the bars leave room.
 void name_the_ends(Canvas& canvas, const Box& box, const std::vector<NodeBar>& sorted) {

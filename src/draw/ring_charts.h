@@ -52,13 +52,13 @@ struct SpreadChart {
   std::vector<NodeAmount> nodes;
 };
 
-// Requires: nodes, each compared with more than 0; all ids known.
+// Requires: nodes; all ids known.
 void draw_ownership(Canvas& canvas, const OwnershipChart& chart);
 
 // Requires: nodes; `gained` for each; all ids known.
 void draw_ring_diff(Canvas& canvas, const RingDiffChart& chart);
 
-// Requires: nodes, each compared with more than 0.
+// Requires: nodes.
 void draw_spread(Canvas& canvas, const SpreadChart& chart);
 
 }  // namespace cleave::draw

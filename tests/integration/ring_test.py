@@ -137,6 +137,19 @@ class Ring(unittest.TestCase):
         sampled = told("diff", *NODES, "--join", "d", "--by-keys")
         self.assertAlmostEqual(exact["moved"], sampled["moved"], delta=0.01)
 
+    def test_files_of_pools_are_rings(self):
+        config = self.path("nutcracker.yml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("alpha:\n  listen: 127.0.0.1:22121\n  hash: md5\n  distribution: ketama\n"
+                       "  redis: true\n  servers:\n   - 127.0.0.1:7001:1 a\n"
+                       "   - 127.0.0.1:7002:3 b\n")
+        named = ["--scheme", "twemproxy-ketama", "--option", "hash=md5", "--node", "a",
+                 "--node", "b=3"]
+        self.assertEqual(told("show", "--config", config)["nodes"], told("show", *named)["nodes"])
+        self.assertEqual(told("diff", *named, "--to-config", config)["moved"], 0)
+        joined = told("diff", "--config", config, "--join", "c")
+        self.assertEqual(joined, told("diff", *named, "--join", "c"))
+
     def test_spread_counts_the_keys_as_locate_places_them(self):
         keys = self.path("keys")
         with open(keys, "w", encoding="utf-8") as file:
@@ -158,6 +171,20 @@ class Ring(unittest.TestCase):
         self.assertLess(abs(answer["against_arcs"]["sigma"]), 4)
         self.assertEqual(answer, told("spread", *NODES, "--sample", "200000", "--seed", "5"))
 
+    def test_the_running_pool_is_shown_with_its_cuts(self):
+        with harness.Up(nodes=3) as up:
+            up.settled()
+            admin = f"127.0.0.1:{up.admin_port}"
+            shown = told("show", "--admin", admin, "--svg", self.path("pool.svg"))
+            status = up.get("/status")
+            for mine, theirs in zip(shown["nodes"], status["nodes"], strict=True):
+                self.assertEqual(mine["name"], theirs["name"])
+                self.assertAlmostEqual(mine["share"] * 1e6, theirs["share_ppm"], delta=1)
+            # Cuts even the pool out from the start, which no placement by points is.
+            self.assertGreater(status["cuts"], 0)
+            self.assertLess(shown["peak_over_wanted"], 1.02)
+        self.assertEqual(run("show", "--admin", admin).returncode, 3)
+
     def test_people_get_tables(self):
         shown = run("show", *NODES).stdout
         self.assertIn("highest share/wanted: ", shown)
@@ -167,12 +194,14 @@ class Ring(unittest.TestCase):
         self.assertIn("against the weights: chi-square", spread)
 
     def test_wrong_use_is_told(self):
-        for arguments in (["show"],
-                          ["show", "--node", "a=0"],
+        for arguments in (["show", "--node", "a=0"],
+                          ["diff", "--join", "a"],
                           ["show", "--node", "a", "--node", "a"],
                           ["show", "--scheme", "kettle", "--node", "a"],
                           ["show", "--node", "a", "--option", "hash=md5"],
                           ["show", "--node", "a", "--svg", "ring.png"],
+                          ["show", "--node", "a", "--config", "x.yml"],
+                          ["show", "--config", "/nonexistent"],
                           ["diff", "--node", "a"],
                           ["diff", "--node", "a", "--leave", "b"],
                           ["diff", "--node", "a", "--leave", "a"],

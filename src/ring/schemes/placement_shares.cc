@@ -15,13 +15,19 @@ std::vector<NodeShare> node_shares(const PlacementSide& side) {
     nodes.back().id = NodeId{static_cast<std::uint32_t>(nodes.size())};
     nodes.back().weight = each.weight;
   }
-  const std::vector<Arc> arcs = arcs_of(side.placement);
+  return node_shares(nodes, arcs_of(side.placement));
+}
+
+std::vector<NodeShare> node_shares(std::span<const Node> nodes, std::span<const Arc> arcs) {
+  const std::vector<Share> shares = shares_of(nodes, arcs);
   std::vector<NodeShare> result;
-  result.reserve(nodes.size());
-  for (const Share& share : shares_of(nodes, arcs)) {
+  result.reserve(shares.size());
+  for (const Share& share : shares)
     result.push_back({.wanted = share.wanted, .owned = share.owned});
+  for (const Arc& arc : arcs) {
+    const auto share = std::ranges::lower_bound(shares, arc.node, {}, &Share::node);
+    ++result[static_cast<std::size_t>(share - shares.begin())].arcs;
   }
-  for (const Arc& arc : arcs) ++result[arc.node.value() - 1].arcs;
   return result;
 }
 
