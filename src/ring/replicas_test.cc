@@ -124,6 +124,19 @@ TEST(Replicas, RefuseWhatMakesNoSense) {
             Code::kInvalid);
 }
 
+TEST(Replicas, RefuseATableWithoutMeasure) {
+  std::vector<Site> sites;
+  std::vector<std::uint32_t> owners;
+  for (std::uint32_t i = 0; i <= kReplicaEntriesMax / kReplicasMax; ++i) {
+    owners.push_back(1 + i % kReplicasMax);
+    if (i < kReplicasMax) sites.push_back({NodeId{i + 1}});
+  }
+  const auto table =
+      ReplicaTable::build(equal_arcs(owners), sites, Replication::simple(kReplicasMax));
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().code, Code::kExhausted);
+}
+
 // ---- laws, on random rings --------------------------------------------------------------------
 
 struct Cluster {
