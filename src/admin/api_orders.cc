@@ -128,6 +128,7 @@ void Api::post_node(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   ring::Node node;
   node.name = body.text("name", Body::Need::kRequired);
+  node.hash_key = body.text("hash_key", Body::Need::kOptional);
   node.weight = static_cast<std::uint32_t>(body.number("weight", 1, 1'000).value_or(1));
   node.members = read_members(body);
   if (const Result<void> read = body.finish(); !read) {

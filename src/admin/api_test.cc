@@ -275,6 +275,9 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
             "merge 0000000000000001-0000000000000002");
   EXPECT_EQ(order(200, "POST", "/nodes", R"({"name":"c","members":["127.0.0.1:7003"],"weight":2})"),
             "add c 127.0.0.1:7003 x2");
+  EXPECT_EQ(
+      order(200, "POST", "/nodes", R"({"name":"c","hash_key":"h:1","members":["127.0.0.1:7003"]})"),
+      "add c as h:1 127.0.0.1:7003 x1");
   EXPECT_EQ(order(200, "POST", "/nodes/b/drain"), "drain 2");
   EXPECT_EQ(order(200, "DELETE", "/nodes/a"), "remove 1");
   EXPECT_EQ(order(200, "POST", "/adopt"), "adopt 1 2");

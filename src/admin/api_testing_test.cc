@@ -117,7 +117,8 @@ void RecordingOperator::approve(Done<std::uint64_t> done) {
 }
 
 void RecordingOperator::add_node(ring::Node node, Done<NodeId> done) {
-  note("add " + node.name + " " + node.members.front().address + " x" + std::to_string(node.weight),
+  note("add " + node.name + (node.hash_key.empty() ? "" : " as " + node.hash_key) + " " +
+           node.members.front().address + " x" + std::to_string(node.weight),
        done, NodeId{3});
 }
 

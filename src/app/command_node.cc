@@ -12,6 +12,7 @@ struct NodeOptions {
   std::string name;
   std::vector<std::string> members;
   std::uint32_t weight = 1;
+  std::string hash_key;
 };
 
 void add_node_add(Cli& cli, CLI::App& group) {
@@ -22,8 +23,10 @@ void add_node_add(Cli& cli, CLI::App& group) {
        .description = "a node joins; ranges move to it live, in stages",
        .example = "cleave node add e 127.0.0.1:7005"},
       [&cli, options] {
-        const Json body = {
-            {"name", options->name}, {"members", options->members}, {"weight", options->weight}};
+        const Json body = {{"name", options->name},
+                           {"members", options->members},
+                           {"weight", options->weight},
+                           {"hash_key", options->hash_key}};
         return cli.show(cli.client().post("/nodes", body), [&](const Json&) {
           std::cout << options->name << " joined; mark its server with `cleave adopt` if it is not "
                     << "yours yet\n";
@@ -34,6 +37,8 @@ void add_node_add(Cli& cli, CLI::App& group) {
   command.add_option("--weight", options->weight, "its share beside the others'")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
+  command.add_option("--hash-key", options->hash_key,
+                     "what the scheme hashes in place of the name");
 }
 
 void add_node_drain(Cli& cli, CLI::App& group) {

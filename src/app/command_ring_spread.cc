@@ -7,6 +7,7 @@
 #include "draw/ring_charts.h"
 #include "ring/schemes/key_spread.h"
 #include "ring/schemes/placement_shares.h"
+#include "simulate/chi_square.h"
 
 namespace cleave::app {
 namespace {
@@ -23,8 +24,8 @@ struct RingSpread {
   ring::KeySpread keys;
   std::vector<double> by_weight;
   std::vector<double> by_arcs;
-  ring::ChiSquare weight_test;
-  ring::ChiSquare arcs_test;
+  simulate::ChiSquare weight_test;
+  simulate::ChiSquare arcs_test;
 
   double peak() const {
     double highest = 0;
@@ -36,7 +37,7 @@ struct RingSpread {
 };
 
 // A node without arcs can get no key, and no test says anything about it.
-ring::ChiSquare test_of_arcs(const RingSpread& spread) {
+simulate::ChiSquare test_of_arcs(const RingSpread& spread) {
   std::vector<std::uint64_t> counts;
   std::vector<double> expected;
   for (std::size_t i = 0; i < spread.by_arcs.size(); ++i) {
@@ -44,7 +45,7 @@ ring::ChiSquare test_of_arcs(const RingSpread& spread) {
     counts.push_back(spread.keys.counts[i]);
     expected.push_back(spread.by_arcs[i]);
   }
-  return ring::chi_square(counts, expected);
+  return simulate::chi_square(counts, expected);
 }
 
 Result<RingSpread> spread_keys(const SpreadRingOptions& given) {
@@ -61,12 +62,12 @@ Result<RingSpread> spread_keys(const SpreadRingOptions& given) {
     spread.by_weight.push_back(count * share_of(each.wanted, ring::kAllTokens));
     spread.by_arcs.push_back(count * share_of(each.owned, ring::kAllTokens));
   }
-  spread.weight_test = ring::chi_square(spread.keys.counts, spread.by_weight);
+  spread.weight_test = simulate::chi_square(spread.keys.counts, spread.by_weight);
   spread.arcs_test = test_of_arcs(spread);
   return spread;
 }
 
-std::string test_text(const ring::ChiSquare& test) {
+std::string test_text(const simulate::ChiSquare& test) {
   return "chi-square " + two_decimals(test.value) + " with " + grouped(test.degrees) +
          " degrees of freedom: " + two_decimals(test.sigma) + " sigma from chance";
 }
@@ -102,7 +103,7 @@ Json spread_json(const RingSpread& spread) {
                      {"by_weight", spread.by_weight[i]},
                      {"by_arcs", spread.by_arcs[i]}});
   }
-  const auto test_json = [](const ring::ChiSquare& test) {
+  const auto test_json = [](const simulate::ChiSquare& test) {
     return Json{{"chi_square", test.value}, {"degrees", test.degrees}, {"sigma", test.sigma}};
   };
   return {{"scheme", spread.placed.spec.name},

@@ -31,6 +31,7 @@ struct AdoptStage {
   std::uint64_t p99_us = 0;
 };
 
+// What was seen.
 struct AdoptResult {
   std::vector<AdoptStage> stages;
   std::uint64_t keys_checked = 0;  // on the servers at the last look

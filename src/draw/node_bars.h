@@ -18,6 +18,7 @@ namespace cleave::draw {
 
 inline constexpr std::size_t kRowsMax = 20;
 
+// A row of the chart.
 struct NodeBar {
   std::string name;
   double value = 0;
@@ -25,6 +26,7 @@ struct NodeBar {
   Colour colour = {};
 };
 
+// What the bars' length stands for.
 enum class BarUnit : std::uint8_t {
   kShare,  // 0 ... 1, written as per cent
   kKeys,

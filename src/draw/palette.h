@@ -27,7 +27,8 @@ inline constexpr Colour kPurple{204, 121, 167};
 inline constexpr std::array kSeries{kVermilion, kBlue, kGreen, kPurple, kOrange};
 
 // For any number of nodes: neighbours always differ in hue; from the ninth on hues come again in a
-// lighter, then a darker shade. So many cannot be told apart by colour alone: charts name them, too.
+// lighter, then a darker shade. So many cannot be told apart by colour alone: charts name them,
+// too.
 Colour node_colour(std::size_t index);
 
 // Black or white, whichever can be read on the colour.

@@ -14,8 +14,8 @@
 //
 // Source: Mirrokni, Thorup, Zadimoghaddam, "Consistent Hashing with Bounded Loads" (SODA 2018,
 // arXiv:1608.01350), keys in order of arrival; weights as shares of the bound, as in HAProxy's
-// hash-balance-factor and Envoy's hash_balance_factor (c in per cent there). Rounding::kHaproxy with
-// the arcs of the scheme `haproxy` is HAProxy 2.6.12, request for request
+// hash-balance-factor and Envoy's hash_balance_factor (c in per cent there). Rounding::kHaproxy
+// with the arcs of the scheme `haproxy` is HAProxy 2.6.12, request for request
 // (ring/testdata/vectors/haproxy_bounded_loads.json).
 //
 // Threads: one owner. Cost of `acquire`: the search, and a step for each arc whose owner is full:

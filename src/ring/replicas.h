@@ -5,9 +5,10 @@
 //   topology, 2 replicas   token in a: a c       b is passed over: its rack has one already
 //
 // simple: Dynamo's preference list (DeCandia et al., SOSP 2007, 4.3) and Cassandra's
-// SimpleStrategy. topology: the walk of Cassandra 4.1's NetworkTopologyStrategy, to the order of the
-// replicas. Each datacenter has its own number R. A node is taken when it is the first of its rack;
-// another one of that rack only while fewer racks than R must be made up for, the earliest first.
+// SimpleStrategy. topology: the walk of Cassandra 4.1's NetworkTopologyStrategy, to the order of
+// the replicas. Each datacenter has its own number R. A node is taken when it is the first of its
+// rack; another one of that rack only while fewer racks than R must be made up for, the earliest
+// first.
 // So no rack has two when there are R racks, and every rack has one when there are fewer.
 //
 // Works on any arcs: a Placement's, or a RingView's owners with cuts over them. Racks and nodes
@@ -73,6 +74,7 @@ struct Shortage {
 // "datacenter 'east': 1 of 3 replicas missing, 1 in a rack that already holds one".
 std::string to_string(const Shortage& shortage);
 
+// The replicas of every arc, found once.
 class ReplicaTable {
  public:
   // `sites`: every owner of an arc, in any order; others do not matter. Errors: kInvalid as

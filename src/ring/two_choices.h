@@ -1,7 +1,7 @@
-// The power of two choices: a key has two nodes, and each time the one goes that carries less beside
-// its weight. The busiest of n nodes then has about log log n above the mean, where one choice gives
-// log n / log log n (or the root of mean x log n, for many keys a node). For what either node can
-// serve: requests without state, a cache of which two copies of a key may exist.
+// The power of two choices: a key has two nodes, and each time goes to the one that carries less
+// beside its weight. The busiest of n nodes then has about log log n above the mean, where one
+// choice gives log n / log log n (or the root of mean x log n, for many keys a node). For what
+// either node can serve: requests without state, a cache of which two copies of a key may exist.
 //
 //   first choice    the owner of the token
 //   second choice   the owner of another token, mixed from the first one; when that is the same

@@ -1,8 +1,5 @@
 #include "ring/schemes/key_spread.h"
 
-#include <cmath>
-
-#include "base/check.h"
 #include "base/rng.h"
 
 namespace cleave::ring {
@@ -18,19 +15,6 @@ KeySpread spread_of(const PlacementSide& side, std::span<const std::string> keys
     }
   }
   return spread;
-}
-
-ChiSquare chi_square(std::span<const std::uint64_t> counts, std::span<const double> expected) {
-  CHECK(!counts.empty() && counts.size() == expected.size());
-  ChiSquare test{.degrees = counts.size() - 1};
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double difference = static_cast<double>(counts[i]) - expected[i];
-    test.value += difference * difference / expected[i];
-  }
-  if (test.degrees == 0) return test;
-  const auto degrees = static_cast<double>(test.degrees);
-  test.sigma = (test.value - degrees) / std::sqrt(2 * degrees);
-  return test;
 }
 
 std::vector<std::string> sample_keys(std::uint64_t seed, std::size_t count) {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/rng.h"
 #include "ring/schemes/key_spread.h"
@@ -165,16 +164,6 @@ TEST(KeySpread, CountsWhereKeysFall) {
 }
 
 // By hand: (10 - 20)^2 / 20 + (30 - 20)^2 / 20 = 10, one degree, (10 - 1) / sqrt(2).
-TEST(ChiSquareTest, IsThatOfTheTextbook) {
-  const std::vector<std::uint64_t> counts{10, 30};
-  const std::vector<double> expected{20, 20};
-  const ChiSquare test = chi_square(counts, expected);
-  EXPECT_DOUBLE_EQ(test.value, 10);
-  EXPECT_EQ(test.degrees, 1U);
-  EXPECT_DOUBLE_EQ(test.sigma, 9 / std::sqrt(2));
-  EXPECT_EQ(chi_square(std::span(counts).first(1), std::span(expected).first(1)).sigma, 0);
-}
-
 TEST(SampleKeys, FollowTheSeedAndHaveAPlaceOnEveryScheme) {
   EXPECT_EQ(sample_keys(7, 100), sample_keys(7, 100));
   EXPECT_NE(sample_keys(7, 100), sample_keys(8, 100));
