@@ -110,16 +110,17 @@ void add_ring_arguments(CLI::App& command, RingArguments& arguments) {
                       "the pool of this file, of cleave or of another proxy, without its cuts")
           ->type_name("FILE");
   add_pool_options(command, arguments.config);
+  CLI::Option* node = command
+                          .add_option("--node", arguments.nodes,
+                                      "a node, NAME or NAME=WEIGHT; as many as there are")
+                          ->allow_extra_args(false)
+                          ->excludes(config);
   command.add_option("--scheme", arguments.scheme, "how keys are placed: `cleave locate --help`")
       ->capture_default_str()
-      ->excludes(config);
-  command
-      .add_option("--node", arguments.nodes, "a node, NAME or NAME=WEIGHT; as many as there are")
-      ->allow_extra_args(false)
-      ->excludes(config);
+      ->needs(node);
   command.add_option("--option", arguments.options, "an option of the scheme, name=value")
       ->allow_extra_args(false)
-      ->excludes(config);
+      ->needs(node);
 }
 
 void add_key_arguments(CLI::App& command, KeyArguments& arguments) {

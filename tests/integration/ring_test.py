@@ -195,6 +195,7 @@ class Ring(unittest.TestCase):
 
     def test_wrong_use_is_told(self):
         for arguments in (["show", "--node", "a=0"],
+                          ["show", "--scheme", "nginx"],
                           ["diff", "--join", "a"],
                           ["show", "--node", "a", "--node", "a"],
                           ["show", "--scheme", "kettle", "--node", "a"],
