@@ -16,7 +16,7 @@
 // racks and nodes do not suffice for, is the same for every token: see `shortages`.
 //
 // After a join that only adds arcs of the joiner, each set of replicas is the one before, or that
-// with the joiner in the place of one other node.
+// with the joiner: in the place of one other node, unless one was missing.
 //
 // Immutable. Threads: any, read-only. Memory: 4 bytes a replica and arc; 20 to 28 bytes an arc.
 #pragma once
