@@ -243,6 +243,7 @@ TEST(Config, WideIsAcceptedWithSecretsOrWhenMeant) {
 TEST(Config, NothingAtAll) {
   EXPECT_EQ(error_of(""), "f.yaml:1:1: want one YAML document, got 0");
   EXPECT_EQ(error_of("--- {}\n--- {}\n"), "f.yaml:1:1: want one YAML document, got 2");
+  EXPECT_EQ(error_of(","), "f.yaml:1:1: want one YAML document, got 2");
   EXPECT_EQ(error_of("[]"), "f.yaml:1:1: want a mapping, got a list");
   EXPECT_EQ(error_of("{}"), "f.yaml:1:1: pools: want one pool: [{name: main, nodes: [...]}]");
 }

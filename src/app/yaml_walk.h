@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "convert/yaml_tree.h"
 #include "net/loop.h"
 
 namespace cleave::app {
@@ -111,12 +112,13 @@ auto read_yaml(std::string_view text, const std::string& file, const Read& read)
     -> decltype(read(YAML::Node{}, std::declval<Walk&>())) {
   Walk walk(file);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1) {
-      return cleave::fail(Code::kInvalid, file + ":1:1: want one YAML document, got " +
-                                              std::to_string(documents.size()));
+    const std::string all(text);
+    const std::size_t documents = convert::count_documents(all);
+    if (documents != 1) {
+      return cleave::fail(Code::kInvalid,
+                          file + ":1:1: want one YAML document, got " + std::to_string(documents));
     }
-    return read(documents[0], walk);
+    return read(YAML::Load(all), walk);
   } catch (const YAML::Exception& failure) {
     walk.fail(failure.mark, "", "not YAML: " + failure.msg);
     return std::unexpected(walk.error());

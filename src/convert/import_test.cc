@@ -1,5 +1,8 @@
 #include "convert/import.h"
 
+#include <array>
+
+#include "base/rng.h"
 #include "convert/testing.h"
 
 namespace cleave::convert {
@@ -72,6 +75,70 @@ TEST(ImportPools, NamesThePoolsThatThereAre) {
   ASSERT_FALSE(imported);
   EXPECT_EQ(imported.error().code, Code::kNotFound);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "alpha, beta", imported.error().message);
+}
+
+// Behind a comma at the start yaml-cpp alone would find documents for ever.
+TEST(ImportPools, WantsOneDocument) {
+  for (const std::string_view text :
+       {",", "}", "a: 1\n]\n", "{\"a\": [1]}]", "a: 1\n---\nb: 2\n"}) {
+    for (const Peer peer : {Peer::kTwemproxy, Peer::kEnvoy, Peer::kCodis}) {
+      const auto imported = import_pools(text, {.file = "f", .from = peer, .pool = {}});
+      ASSERT_FALSE(imported);
+      EXPECT_EQ(imported.error().code, Code::kInvalid);
+    }
+  }
+}
+
+// A text of each peer, to be damaged.
+constexpr std::array<std::string_view, 5> kSamples = {
+    kTwo,
+    "http {\n upstream a {\n  hash \"$uri\" consistent;\n  server 10.0.0.1:80 weight=2;\n"
+    "  server b;\n }\n}\n",
+    "defaults\n balance uri\nbackend a\n hash-type consistent sdbm\n server b 10.0.0.1:80 id 1\n"
+    " server c 10.0.0.2:80 weight 3 'check'\n",
+    "static_resources:\n  clusters:\n  - name: a\n    lb_policy: RING_HASH\n    load_assignment:\n"
+    "      endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 10.0.0.1, "
+    "port_value: 80}}}}]}]\n",
+    "{\"slots\": [{\"id\": 0, \"group_id\": 1}], \"group\": [{\"id\": 1, \"servers\": "
+    "[{\"server\": \"h:1\"}]}]}"};
+
+std::string damaged(std::string_view sample, Rng& rng) {
+  std::string text(sample);
+  for (std::uint64_t damages = 1 + rng.below(4); damages > 0 && !text.empty(); --damages) {
+    const std::size_t at = rng.below(text.size());
+    const std::size_t size = 1 + rng.below(std::min<std::size_t>(20, text.size() - at));
+    switch (rng.below(4)) {
+      case 0: text.erase(at, size); break;
+      case 1: text.insert(at, text.substr(rng.below(text.size()), size)); break;
+      case 2: text[at] = static_cast<char>(rng.below(256)); break;
+      default: text.resize(at); break;
+    }
+  }
+  return text;
+}
+
+// Whatever stands in a file: pools that can be written, or an error that says where.
+TEST(ImportPools, SurvivesDamage) {
+  std::size_t accepted = 0;
+  for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const std::size_t peer = seed % kSamples.size();
+    const std::string text = damaged(kSamples.at(peer), rng);
+    const auto imported = import_pools(
+        text,
+        {.file = "f", .from = static_cast<Peer>(peer), .pool = rng.chance(1, 2) ? "" : "alpha"});
+    if (!imported) {
+      ASSERT_FALSE(imported.error().message.empty());
+      ASSERT_TRUE(imported.error().message.starts_with("f:")) << imported.error().message;
+      continue;
+    }
+    ++accepted;
+    for (const Pool& pool : imported->pools)
+      ASSERT_TRUE(ring::place(pool.scheme, placed_nodes(pool))) << text;
+  }
+  EXPECT_GT(accepted, 50U);
+  EXPECT_LT(accepted, 4'000U);
 }
 
 }  // namespace

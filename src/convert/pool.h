@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct PoolNode {
   std::uint32_t weight = 1;
   std::vector<std::string> members;  // "host:port", the primary first; empty: the file has none
   std::string hash_key = {};         // what is hashed; empty: the name
+  std::string rack = {};             // of the primary; peers have none
+  std::optional<std::uint32_t> position = {};  // as in ring::PlacedNode
 
   friend bool operator==(const PoolNode&, const PoolNode&) = default;
 };

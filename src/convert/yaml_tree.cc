@@ -1,6 +1,9 @@
 #include "convert/yaml_tree.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <set>
+#include <sstream>
 
 #include "base/ascii.h"
 #include "convert/notes.h"
@@ -48,6 +51,23 @@ class Checker {
   std::optional<Error> error_;
 };
 
+// Takes no notice of anything.
+class Deaf : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+};
+
 std::string camel(std::string_view snake) {
   std::string text;
   bool upper = false;
@@ -65,15 +85,26 @@ std::string camel(std::string_view snake) {
 
 }  // namespace
 
+std::size_t count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Deaf handler;
+  std::size_t count = 0;
+  while (count < 2 && parser.HandleNextDocument(handler)) ++count;
+  return count;
+}
+
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1 || documents[0].IsScalar() || documents[0].IsNull())
+    const std::string all(text);
+    const YAML::Node document =
+        count_documents(all) == 1 ? YAML::Load(all) : YAML::Node(YAML::NodeType::Null);
+    if (!document.IsMap() && !document.IsSequence())
       return fail(Code::kInvalid, at_line(file, 0, "want one YAML document, a mapping or a list"));
     Checker checker(file);
-    checker.check(documents[0]);
+    checker.check(document);
     if (checker.error()) return std::unexpected(*checker.error());
-    return documents[0];
+    return document;
   } catch (const YAML::Exception& failure) {
     const auto line = static_cast<std::size_t>(failure.mark.line + 1);
     return fail(Code::kInvalid, at_line(file, line, "not YAML: " + failure.msg));
@@ -94,6 +125,11 @@ std::vector<YamlEntry> entries_of(const YAML::Node& node) {
 
 std::string text_of(const YAML::Node& node) {
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : std::string();
+}
+
+bool is_true(const YAML::Node& node) {
+  const std::string text = lowered(text_of(node));
+  return text == "true" || text == "yes" || text == "on" || text == "y";
 }
 
 YAML::Node find_field(const YAML::Node& node, std::string_view snake) {

@@ -1,6 +1,7 @@
 // Another program's YAML (or JSON, which is YAML) as a tree, with the line of each value.
 //
-// yaml-cpp says what is wrong by exceptions; none leaves this. Threads: one owner.
+// yaml-cpp says what is wrong by exceptions; none leaves this, but for count_documents. Threads: one
+// owner.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -21,6 +22,11 @@ struct YamlEntry {
   YAML::Node value;
 };
 
+// How many documents the text has; 2 stands for more. In a text that begins with a comma yaml-cpp
+// 0.7 finds empty documents without end, and YAML::LoadAll never returns: look here first, then take
+// YAML::Load. Throws YAML::Exception.
+std::size_t count_documents(const std::string& text);
+
 // The one document of the text, a mapping or a list. Errors: kInvalid, "FILE:LINE: what", also for a key that
 // is there twice, however deep, and for more than a million values (aliases may repeat them).
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file);
@@ -33,6 +39,9 @@ std::vector<YamlEntry> entries_of(const YAML::Node& node);
 
 // The value as it is written, without its quotes; empty for what is no scalar.
 std::string text_of(const YAML::Node& node);
+
+// A flag as yaml-cpp reads it: true, yes, on, y, whatever the case of the letters.
+bool is_true(const YAML::Node& node);
 
 // Where protobuf's JSON form is spoken, a key may be written in snake_case or lowerCamelCase.
 // `snake` is the first; undefined when the mapping has neither, or is none.
