@@ -82,5 +82,6 @@ void add_demo(Cli& cli);
 void add_simulate(Cli& cli);
 void add_assess(Cli& cli);
 void add_import(Cli& cli);
+void add_export(Cli& cli);
 
 }  // namespace cleave::app

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/cli.h"
-#include "app/config.h"
 #include "app/monitor_sample.h"
+#include "app/pool_file.h"
 #include "app/table.h"
 #include "app/trace_file.h"
 #include "balance/explain.h"
@@ -19,7 +19,7 @@ namespace cleave::app {
 namespace {
 
 struct AssessOptions {
-  std::string config;
+  PoolFile config;                 // empty path: `nodes` instead
   std::vector<std::string> nodes;  // NAME=WEIGHT
   std::string trace;
   std::string monitor;
@@ -36,13 +36,17 @@ struct AssessedPool {
   backend::Credentials credentials;
 };
 
-Result<AssessedPool> pool_of_config(const std::string& file) {
-  const Result<Config> config = load_config(file);
-  if (!config) return std::unexpected(config.error());
-  AssessedPool pool{.nodes = {}, .targets = {}, .credentials = config->pool.credentials};
-  for (const ring::Node& node : config->pool.nodes) {
-    pool.nodes.push_back({.name = node.name, .rack = node.members[0].rack, .weight = node.weight});
-    const auto address = net::parse_address(node.members[0].address);
+Result<AssessedPool> pool_of_config(const PoolFile& file) {
+  const Result<convert::Pool> found = read_pool_file(file);
+  if (!found) return std::unexpected(found.error());
+  AssessedPool pool{
+      .nodes = {},
+      .targets = {},
+      .credentials = {.user = found->server_user, .password = found->server_password}};
+  for (const convert::PoolNode& node : found->nodes) {
+    pool.nodes.push_back({.name = node.name, .rack = node.rack, .weight = node.weight});
+    if (node.members.empty()) continue;
+    const auto address = net::parse_address(node.members.front());
     if (!address) return std::unexpected(address.error());
     pool.targets.push_back({node.name, *address});
   }
@@ -65,7 +69,7 @@ Result<AssessedPool> pool_of_names(const std::vector<std::string>& names) {
 // What the pool is asked, and what each server was asked where servers were watched.
 Result<MonitorSample> sample_of(const AssessOptions& options, const AssessedPool& pool) {
   if (options.servers) {
-    if (pool.targets.empty())
+    if (pool.targets.empty() || pool.targets.size() < pool.nodes.size())
       return fail(Code::kInvalid, "--servers: the addresses come from --config");
     std::cerr << "watching " << pool.targets.size() << " servers with MONITOR for "
               << options.seconds << " s; a busy server may serve up to half as much meanwhile\n";
@@ -176,7 +180,7 @@ void print_assessment(const simulate::Assessment& found, const MonitorSample& sa
 
 int assess(const Cli& cli, const AssessOptions& options) {
   const Result<AssessedPool> pool =
-      options.config.empty() ? pool_of_names(options.nodes) : pool_of_config(options.config);
+      options.config.path.empty() ? pool_of_names(options.nodes) : pool_of_config(options.config);
   if (!pool) return cli.fail(kExitUsage, pool.error());
   const Result<MonitorSample> sample = sample_of(options, *pool);
   if (!sample) {
@@ -208,9 +212,11 @@ void add_assess(Cli& cli) {
                .example = "cleave assess --node a=1 --node b=1 --monitor sample.txt"},
               [&cli, options] { return assess(cli, *options); });
   CLI::Option_group* pool = command.add_option_group("pool");
-  pool->add_option("--config", options->config, "of `cleave serve`: its nodes and weights");
+  pool->add_option("--config", options->config.path,
+                   "of `cleave serve`, or of another proxy: its nodes and weights");
   pool->add_option("--node", options->nodes, "NAME=WEIGHT; once for each node");
   pool->require_option(1);
+  add_pool_options(command, options->config);
   CLI::Option_group* load = command.add_option_group("load");
   load->add_option("--trace", options->trace, "CSV file: time,key,op,bytes");
   load->add_option("--monitor", options->monitor, "file with the output of redis-cli monitor");

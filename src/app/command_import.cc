@@ -1,4 +1,3 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -53,11 +52,8 @@ int import(const Cli& cli, const ImportArguments& given) {
   const auto yaml = convert::to_cleave_yaml(*imported, given.file.path);
   if (!yaml) return cli.fail(kExitFailed, yaml.error());
   if (!given.out.empty()) {
-    std::ofstream file(given.out, std::ios::binary);
-    file << *yaml;
-    file.close();
-    if (!file)
-      return cli.fail(kExitFailed, {Code::kUnavailable, given.out + ": cannot be written"});
+    if (const auto written = write_file(given.out, *yaml); !written)
+      return cli.fail(kExitFailed, written.error());
   }
   if (cli.json()) {
     Json pools = Json::array();

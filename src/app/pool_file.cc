@@ -1,5 +1,6 @@
 #include "app/pool_file.h"
 
+#include <fstream>
 #include <utility>
 
 #include "app/config.h"
@@ -25,9 +26,12 @@ Result<convert::Pool> only_one(convert::Imported imported, const std::string& pa
   return fail(Code::kInvalid, path + ": has the pools " + names + "; choose one with --pool");
 }
 
-convert::Pool pool_of(const PoolConfig& config) {
+convert::Pool pool_of(const Config& whole) {
+  const PoolConfig& config = whole.pool;
   convert::Pool pool;
   pool.name = config.name;
+  pool.listener = net::to_string(whole.listeners.front().address);
+  pool.client_password = whole.listeners.front().password;
   pool.kind = config.kind == PoolKind::kStore ? convert::Kind::kStore : convert::Kind::kCache;
   pool.scheme = config.scheme;
   pool.server_user = config.credentials.user;
@@ -35,6 +39,7 @@ convert::Pool pool_of(const PoolConfig& config) {
   for (const ring::Node& node : config.nodes) {
     convert::PoolNode& added = pool.nodes.emplace_back(node.name, node.weight);
     added.hash_key = node.hash_key;
+    added.rack = node.members.front().rack;
     for (const ring::Member& member : node.members) added.members.push_back(member.address);
   }
   return pool;
@@ -65,8 +70,16 @@ Result<convert::Pool> read_pool_file(const PoolFile& file) {
   }
   const Result<Config> config = parse_config(*text, file.path);
   if (!config) return std::unexpected(config.error());
-  if (file.pool.empty() || file.pool == config->pool.name) return pool_of(config->pool);
+  if (file.pool.empty() || file.pool == config->pool.name) return pool_of(*config);
   return fail(Code::kNotFound, file.path + ": there is no pool '" + file.pool + "'");
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return fail(Code::kUnavailable, path + ": cannot be written");
+  return {};
 }
 
 }  // namespace cleave::app

@@ -29,4 +29,7 @@ Result<convert::Imported> import_file(const PoolFile& file);
 // are several.
 Result<convert::Pool> read_pool_file(const PoolFile& file);
 
+// Errors: kUnavailable.
+Result<void> write_file(const std::string& path, const std::string& text);
+
 }  // namespace cleave::app

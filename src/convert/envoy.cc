@@ -73,6 +73,34 @@ constexpr std::array<std::string_view, 32> kHarmless = {"alt_stat_name",
                                                         "upstream_connection_options",
                                                         "wait_for_warm_on_init"};
 
+// Settings of a balancer that are read, or place no key while all hosts are healthy.
+constexpr std::array<std::string_view, 16> kReadOfBalancer = {
+    "@type",
+    "hash_function",
+    "minimum_ring_size",
+    "maximum_ring_size",
+    "table_size",
+    "consistent_hashing_lb_config",
+    "use_hostname_for_hashing",
+    "hash_balance_factor",
+    "locality_weighted_lb_config",
+    "hash_policy",
+    "healthy_panic_threshold",
+    "zone_aware_lb_config",
+    "update_merge_window",
+    "close_connections_on_host_set_change",
+    "ignore_new_hosts_until_first_hc",
+    "override_host_status"};
+
+constexpr std::array<std::string_view, 6> kReadOfLocality = {
+    "locality", "lb_endpoints", "priority", "load_balancing_weight", "proximity", "metadata"};
+
+constexpr std::array<std::string_view, 4> kReadOfEndpoint = {"endpoint", "health_status",
+                                                             "metadata", "load_balancing_weight"};
+
+constexpr std::array<std::string_view, 3> kReadOfHost = {"address", "hostname",
+                                                         "health_check_config"};
+
 struct Moving {
   std::string_view field;
   std::string_view why;
@@ -163,7 +191,7 @@ class ClusterReader {
   void read_common(const YAML::Node& common) {
     const YAML::Node hashing = find_field(common, "consistent_hashing_lb_config");
     for (const YAML::Node& config : {hashing, common}) {
-      if (text_of(find_field(config, "use_hostname_for_hashing")) == "true") by_hostname_ = true;
+      if (is_true(find_field(config, "use_hostname_for_hashing"))) by_hostname_ = true;
       const YAML::Node factor = find_field(config, "hash_balance_factor");
       if (!text_of(factor).empty() && text_of(factor) != "0") {
         notes_.refuse(line_of(factor),
@@ -176,9 +204,24 @@ class ClusterReader {
       notes_.refuse(line_of(weighted),
                     "localities with weights of their own: cleave's nodes have "
                     "one weight each; remove locality_weighted_lb_config");
+    refuse_rest(common, kReadOfBalancer);
+    refuse_rest(hashing, kReadOfBalancer);
     const YAML::Node policy = find_field(common, "hash_policy");
     if (policy.IsDefined())
       notes_.refuse(line_of(policy), "hash_policy of the balancer overrides that of the routes");
+  }
+
+  // A field that is not in the list may place keys.
+  void refuse_rest(const YAML::Node& map, std::span<const std::string_view> known) {
+    for (const YamlEntry& entry : entries_of(map)) {
+      if (!contains(known, map, entry)) refuse_unknown(entry);
+    }
+  }
+
+  void refuse_unknown(const YamlEntry& entry) {
+    notes_.refuse(line_of(entry.value), "'" + entry.key +
+                                            "' may place keys, and cleave does not know it; "
+                                            "remove it if it does not");
   }
 
   void read_fields(const YAML::Node& cluster, const EnvoyUse& use) {
@@ -214,9 +257,7 @@ class ClusterReader {
       if (find_field(cluster, moving.field).is(entry.value))
         return notes_.refuse(line, entry.key + ": " + std::string(moving.why));
     }
-    notes_.refuse(line, "'" + entry.key +
-                            "' may place keys, and cleave does not know it; remove "
-                            "it if it does not");
+    refuse_unknown(entry);
   }
 
   void judge_ejection(std::string_view field, std::size_t line, bool redis) {
@@ -265,11 +306,7 @@ class ClusterReader {
                                                   ": such hosts get the keys of others that fail; "
                                                   "remove them");
     }
-    for (const std::string_view name :
-         {"load_balancer_endpoints", "leds_cluster_locality_config"}) {
-      if (const YAML::Node field = find_field(locality, name); field.IsDefined())
-        notes_.refuse(line_of(field), std::string(name) + ": its hosts come from elsewhere");
-    }
+    refuse_rest(locality, kReadOfLocality);
     const YAML::Node endpoints = find_field(locality, "lb_endpoints");
     if (!endpoints.IsDefined()) return;
     for (const YAML::Node& endpoint : endpoints) read_endpoint(endpoint);
@@ -278,6 +315,8 @@ class ClusterReader {
   void read_endpoint(const YAML::Node& each) {
     const std::size_t line = line_of(each);
     const YAML::Node endpoint = find_field(each, "endpoint");
+    refuse_rest(each, kReadOfEndpoint);
+    refuse_rest(endpoint, kReadOfHost);
     const Result<std::string> address = envoy_address(find_field(endpoint, "address"));
     if (!address) return notes_.refuse(line, "endpoint: " + address.error().message);
     const std::string health = text_of(find_field(each, "health_status"));

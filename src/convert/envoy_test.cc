@@ -58,7 +58,8 @@ TEST(ReadEnvoy, TakesAClusterOfRedisOver) {
   const std::vector<PoolNode> want = {{"127.0.0.1:7001", 3, {"127.0.0.1:7001"}},
                                       {"second", 1, {"127.0.0.1:7002"}}};
   EXPECT_EQ(pool.nodes, want);
-  EXPECT_TRUE(pool.remarks.empty()) << remarks_of(pool);
+  ASSERT_EQ(pool.remarks.size(), 1U) << remarks_of(pool);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "op_timeout", pool.remarks[0].text);
 }
 
 TEST(ReadEnvoy, TakesAClusterOfHttpOver) {
@@ -141,6 +142,10 @@ TEST(ReadEnvoy, RefusesWhatWouldMoveKeysOfRedis) {
         "hash_balance_factor"},
        {"minimum_ring_size: 2048", "maximum_ring_size: 1000", "maximum_ring_size 1000"},
        {"MURMUR_HASH_2", "MD5", "MD5"},
+       {"type: STATIC", "common_lb_config: {wonder: 1}", "'wonder' may place keys"},
+       {"- lb_endpoints", "- wonder: 1\n        lb_endpoints", "'wonder' may place keys"},
+       {"load_balancing_weight: 3", "wonder: 1", "'wonder' may place keys"},
+       {"endpoint: {address", "endpoint: {wonder: 1, address", "'wonder' may place keys"},
        {"- lb_endpoints", "- priority: 1\n        lb_endpoints", "priority 1"},
        {"load_balancing_weight: 3", "health_status: DRAINING", "is DRAINING"},
        {"load_balancing_weight: 3", "load_balancing_weight: 0", "'0' is no weight"},

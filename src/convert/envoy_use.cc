@@ -1,7 +1,8 @@
 #include "convert/envoy_use.h"
 
-#include <array>
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 #include "convert/address.h"
@@ -62,14 +63,25 @@ class UseReader {
     if (!names_cluster(all, cluster_) && !names_cluster(proxy, cluster_)) return;
     if (use_.redis) notes_.refuse(line_of(proxy), "two redis_proxies lead to it");
     use_.redis = true;
-    use_.hash_tags = text_of(find_path(proxy, "settings.enable_hashtagging")) == "true";
+    use_.hash_tags = is_true(find_path(proxy, "settings.enable_hashtagging"));
     read_catch_all(all);
     read_listener(listener);
     read_passwords(proxy);
-    for (const std::string_view name : {"faults", "external_auth_provider", "custom_commands"}) {
-      const YAML::Node field = find_field(proxy, name);
-      if (field.IsDefined())
-        notes_.remark(line_of(field), std::string(name) + " of redis_proxy is not taken over");
+    remark_rest(proxy, {"@type", "stat_prefix", "settings", "prefix_routes", "cluster",
+                        "downstream_auth_password", "downstream_auth_passwords",
+                        "downstream_auth_username"});
+    remark_rest(find_field(proxy, "settings"), {"enable_hashtagging"});
+    remark_rest(routes, {"catch_all_route", "routes"});
+  }
+
+  // Whatever the mapping has besides the fields that are read.
+  void remark_rest(const YAML::Node& map, std::initializer_list<std::string_view> read) {
+    for (const YamlEntry& entry : entries_of(map)) {
+      const bool is_read = std::ranges::any_of(
+          read, [&](std::string_view name) { return find_field(map, name).is(entry.value); });
+      if (!is_read)
+        notes_.remark(line_of(entry.value),
+                      entry.key + " of redis_proxy is not taken over; it places no key");
     }
   }
 

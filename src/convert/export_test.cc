@@ -130,6 +130,18 @@ TEST(ExportPool, TakesPasswordsAndListenerAlong) {
   EXPECT_EQ(from_envoy.listener, pool.listener);
 }
 
+// A node that left the ring has left its position, which HAProxy hashes, to nobody.
+TEST(ExportPool, KeepsThePositionsOfARunningRing) {
+  Pool pool = twemproxy_pool();
+  pool.scheme = {.name = "haproxy", .options = {{"method", "consistent"}}};
+  pool.nodes[0].position = 1;
+  pool.nodes[1].position = 4;
+  const auto text = export_pool(Peer::kHaproxy, pool);
+  ASSERT_TRUE(text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "server a 127.0.0.1:7001 id 2 weight 1", *text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "127.0.0.1:7002 id 5 weight 2", *text);
+}
+
 TEST(ExportPool, RefusesWhatThePeerCannotSay) {
   Pool pool = twemproxy_pool();
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "with twemproxy only, not with nginx",

@@ -42,6 +42,7 @@ struct Settings {
   HaproxyLine factor;
   std::vector<HaproxyLine> server_defaults;
   std::vector<HaproxyLine> others;
+  std::set<std::string> harmless;  // first words of what `defaults` say and no key is placed by
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -70,6 +71,11 @@ std::string word_at(const HaproxyLine& line, std::size_t at) {
   return at < line.words.size() ? line.words[at] : std::string();
 }
 
+HaproxyWord word_of(const HaproxyLine& line) {
+  const std::string& word = line.words.front();
+  return word == "option" ? haproxy_option(word_at(line, 1)) : haproxy_directive(word);
+}
+
 class BackendReader {
  public:
   BackendReader(const std::string& file, const std::string& name) : notes_(file, name) {
@@ -94,6 +100,7 @@ class BackendReader {
     read_hash_type(inherited.hash_type);
     read_factor(inherited.factor);
     for (const HaproxyLine& line : inherited.others) read_other(line);
+    remark_defaults(inherited.harmless);
     for (const HaproxyLine& line : server_lines) read_server(line, inherited.server_defaults);
     number_servers();
     add_nodes();
@@ -148,9 +155,7 @@ class BackendReader {
   }
 
   void read_other(const HaproxyLine& line) {
-    const std::string& word = line.words.front();
-    const HaproxyWord known =
-        word == "option" ? haproxy_option(word_at(line, 1)) : haproxy_directive(word);
+    const HaproxyWord known = word_of(line);
     const std::string text = "'" + joined(line.words) + "'";
     switch (known.effect) {
       case HaproxyEffect::kNone:
@@ -162,6 +167,13 @@ class BackendReader {
                                             " may place keys, and cleave does not know it; "
                                             "remove the line if it does not");
     }
+  }
+
+  void remark_defaults(const std::set<std::string>& words) {
+    if (words.empty()) return;
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    notes_.remark(0, all + " of 'defaults' are not taken over; they place no key");
   }
 
   void read_server(const HaproxyLine& line, const std::vector<HaproxyLine>& defaults) {
@@ -282,11 +294,7 @@ class DefaultsBook {
   void add(const HaproxySection& section) {
     last_ = from(section.head, {});
     for (const HaproxyLine& line : section.lines) take_setting(line, last_);
-    // What they say beyond placement is the sections' own business only where it moves keys.
-    std::erase_if(last_.others, [](const HaproxyLine& line) {
-      return haproxy_directive(line.words.front()).effect == HaproxyEffect::kNone ||
-             line.words.front() == "option";
-    });
+    std::erase_if(last_.others, [this](const HaproxyLine& line) { return is_harmless(line); });
     by_name_[word_at(section.head, 1)] = last_;
   }
 
@@ -294,6 +302,13 @@ class DefaultsBook {
   Settings of(const HaproxySection& section) const { return from(section.head, last_); }
 
  private:
+  // Of defaults these are told once, not line by line.
+  bool is_harmless(const HaproxyLine& line) {
+    if (word_of(line).effect != HaproxyEffect::kNone) return false;
+    last_.harmless.insert(line.words.front());
+    return true;
+  }
+
   Settings from(const HaproxyLine& head, const Settings& otherwise) const {
     const auto word = std::ranges::find(head.words, "from");
     if (word == head.words.end() || std::next(word) == head.words.end()) return otherwise;

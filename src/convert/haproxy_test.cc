@@ -45,7 +45,11 @@ TEST(ReadHaproxy, TakesTheBackendOver) {
   const std::vector<PoolNode> want = {
       {"one", 3, {"10.0.0.1:80"}}, {"two", 1, {"10.0.0.2:81"}}, {"three", 1, {"10.0.0.3:82"}}};
   EXPECT_EQ(pool.nodes, want);
-  EXPECT_EQ(pool.remarks.size(), 1U) << remarks_of(pool);
+  const std::string remarks = remarks_of(pool);
+  EXPECT_EQ(pool.remarks.size(), 2U) << remarks;
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "9: HAProxy places each request by 'hdr(x-key)'",
+                      remarks);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "0: mode of 'defaults'", remarks);
 }
 
 TEST(ReadHaproxy, HasTheDefaultsOfThePeer) {

@@ -17,6 +17,9 @@ namespace {
 // Of these only the proportion of the weights counts: ketama and Envoy divide by their sum first.
 constexpr std::array<std::string_view, 4> kProportional = {"twemproxy-ketama", "envoy-ring",
                                                            "envoy-maglev", "envoy-redis"};
+// Beside the characters of other names: nodes are often called by their addresses.
+constexpr std::string_view kAddressMark = ":";
+
 // twemproxy divides 32-bit floats, which are exact up to here.
 constexpr std::uint64_t kExactWeights = std::uint64_t{1} << 24U;
 
@@ -46,20 +49,13 @@ bool is_word(std::string_view text) {
          std::ranges::none_of(text, control);
 }
 
-// The text as a name that cleave takes, of those characters that it may have.
-std::string plain_name(std::string_view text) {
+// The text as a name that cleave takes, with '-' for each character that it may not have.
+std::string plain_name(std::string_view text, std::string_view more) {
   std::string name(text.substr(0, kNameCharactersMax));
   for (char& each : name) {
-    if (each != ':' && !is_plain_name({&each, 1})) each = '-';
+    if (!is_plain_name({&each, 1}, more)) each = '-';
   }
   return name.empty() ? "main" : name;
-}
-
-// Clients and proxies that give their servers no names call them by their addresses.
-bool is_node_name(std::string_view text) {
-  return is_plain_name(text) ||
-         (text.size() <= kNameCharactersMax &&
-          std::ranges::all_of(text, [](char c) { return c == ':' || is_plain_name({&c, 1}); }));
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ std::string Notes::place(std::size_t line, const std::string& text) const {
 
 void Notes::rename_pool(Pool& pool) {
   if (is_plain_name(pool.name)) return;
-  pool.name = plain_name(pool.name);
+  pool.name = plain_name(pool.name, "");
   remark(0, "the pool is called '" + pool.name +
                 "': names of pools have letters, digits, '-', '_' and '.' only");
 }
@@ -111,9 +107,9 @@ void Notes::rename_nodes(Pool& pool) {
   std::set<std::string> names;
   for (const PoolNode& node : pool.nodes) names.insert(node.name);
   for (PoolNode& node : pool.nodes) {
-    if (is_node_name(node.name)) continue;
+    if (is_plain_name(node.name, kAddressMark)) continue;
     node.hash_key = node.name;
-    const std::string plain = plain_name(node.name).substr(0, kNameCharactersMax - 8);
+    const std::string plain = plain_name(node.name, kAddressMark).substr(0, kNameCharactersMax - 8);
     node.name = plain;
     for (int i = 2; !names.insert(node.name).second; ++i)
       node.name = plain + "-" + std::to_string(i);

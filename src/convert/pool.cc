@@ -27,7 +27,8 @@ const std::string& hashed_name(const PoolNode& node) {
 
 std::vector<ring::PlacedNode> placed_nodes(const Pool& pool) {
   std::vector<ring::PlacedNode> nodes;
-  for (const PoolNode& node : pool.nodes) nodes.push_back({hashed_name(node), node.weight});
+  for (const PoolNode& node : pool.nodes)
+    nodes.push_back({hashed_name(node), node.weight, node.position});
   return nodes;
 }
 

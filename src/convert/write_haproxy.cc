@@ -1,5 +1,5 @@
-// HAProxy 2.6: a frontend and a backend. It hashes ids, which are the places of the nodes; names
-// may be any.
+// HAProxy 2.6: a frontend and a backend. It hashes ids, which are the positions of the nodes, from
+// 1; names may be any.
 #include "base/ascii.h"
 #include "convert/writers.h"
 
@@ -31,10 +31,11 @@ Result<std::string> write_haproxy(const Pool& pool) {
       listener_or_usual(pool) + "\n  default_backend " + pool.name + "\nbackend " + pool.name +
       "\n  balance " + (parameter ? "url_param key" : "hdr(x-key)") + "\n  hash-type " +
       hash_type(pool) + "\n";
-  for (std::size_t i = 0; i < pool.nodes.size(); ++i) {
+  for (std::uint32_t i = 0; i < pool.nodes.size(); ++i) {
     const PoolNode& node = pool.nodes[i];
-    text += "  server " + node.name + " " + node.members.front() + " id " + std::to_string(i + 1) +
-            " weight " + std::to_string(node.weight) + "\n";
+    const std::uint32_t position = node.position.value_or(i);
+    text += "  server " + node.name + " " + node.members.front() + " id " +
+            std::to_string(position + 1) + " weight " + std::to_string(node.weight) + "\n";
   }
   return text;
 }

@@ -28,5 +28,6 @@ int main(int argc, char** argv) {
   cleave::app::add_simulate(cli);
   cleave::app::add_assess(cli);
   cleave::app::add_import(cli);
+  cleave::app::add_export(cli);
   return cli.run(argc, argv);
 }
