@@ -7,78 +7,15 @@ installed here, about nodes that nobody chose. A peer that is not installed is s
 import http.client
 import json
 import os
-import random
-import shutil
-import socket
-import socketserver
 import subprocess
-import tempfile
-import threading
 import unittest
 
 import harness
-
-SEED = int(os.environ.get("PEERS_SEED", "1"))
-
-
-class Server(socketserver.ThreadingTCPServer):
-    """Says yes to every Redis command and remembers in `owners` whose first argument it saw."""
-
-    daemon_threads = True
-
-    def __init__(self, index, owners):
-        self.index = index
-        self.owners = owners
-        super().__init__(("127.0.0.1", 0), Commands)
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-    @property
-    def port(self):
-        return self.server_address[1]
-
-    def close(self):
-        self.shutdown()
-        self.server_close()
+import peers
+from peers import can_connect
 
 
-class Commands(socketserver.StreamRequestHandler):
-    def handle(self):
-        while line := self.rfile.readline():
-            words = []
-            for _ in range(int(line[1:])):
-                size = int(self.rfile.readline()[1:])
-                words.append(self.rfile.read(size + 2)[:-2])
-            self.server.owners[words[1]] = self.server.index
-            self.wfile.write(b"+OK\r\n")
-
-
-class Peers(unittest.TestCase):
-    def setUp(self):
-        harness.require_binary()
-        self.random = random.Random(SEED)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def program(self, name):
-        found = shutil.which(name)
-        if not found:
-            self.skipTest(f"{name} is not installed")
-        return found
-
-    def write(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-    def run_peer(self, *command):
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.terminate)
-        return process
-
+class Peers(peers.PeerTest):
     def weights(self, nodes, most):
         return [self.random.randint(1, most) for _ in range(nodes)]
 
@@ -134,7 +71,7 @@ class Peers(unittest.TestCase):
         owners = {}
         # Of 25 equal servers each gets 39 texts, not 40: twemproxy counts in 32-bit floats.
         count, most = self.random.choice([(25, 1), (7, 9), (3, 2)])
-        servers = [Server(i, owners) for i in range(count)]
+        servers = [peers.Server(i, owners) for i in range(count)]
         for server in servers:
             self.addCleanup(server.close)
         weights = self.weights(count, most)
@@ -211,14 +148,6 @@ http {{
         self.assert_same("haproxy",
                          [f"method={method}", f"hash={hashing}", f"avalanche={avalanche}"], nodes,
                          keys, self.ask_http(listen, keys))
-
-
-def can_connect(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        return True
-    except OSError:
-        return False
 
 
 if __name__ == "__main__":
