@@ -110,9 +110,9 @@ class CLEAVE_RING_API Ring {
   ~Ring();
 
   /// The node that the key lies on; nothing when the peer places such a key nowhere
-  /// (docs/schemes.md says which). Keys are any bytes. Allocates only in schemes that hash
-  /// characters (java-vnode, modulo by java, spymemcached, pymemcache); if memory runs out in one,
-  /// the process ends, whereas the C interface tells. Cost: hash of the key + O(1) expected.
+  /// (docs/schemes.md says which). Keys are any bytes. Allocates in scheme pymemcache only; if
+  /// memory runs out there, the process ends, whereas the C interface tells. Cost: hash of the key
+  /// + O(1) expected.
   std::optional<std::size_t> locate(std::string_view key) const noexcept;
 
   /// Looks up `count` keys; `owners[i]` is the node of `keys[i]`, or kNowhere.

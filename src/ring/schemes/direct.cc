@@ -86,7 +86,7 @@ Layout go_redis(OptionReader& options, std::span<const PlacedNode> nodes) {
 // The lowest byte of each character.
 std::string lowest_bytes(std::string_view text) {
   std::string bytes;
-  for (const std::uint32_t point : code_points(text)) bytes += static_cast<char>(point & 0xFFU);
+  while (!text.empty()) bytes += static_cast<char>(take_code_point(text) & 0xFFU);
   return bytes;
 }
 

@@ -107,9 +107,16 @@ TEST(HashVectors, JavaStringHash) {
 
 // Any bytes have a meaning.
 TEST(HashVectors, IllFormedBytesAreReplacementCharacters) {
-  EXPECT_EQ(code_points("a\xFFz"), (std::vector<std::uint32_t>{'a', 0xFFFD, 'z'}));
-  EXPECT_EQ(code_points("\xE2\x82"), (std::vector<std::uint32_t>{0xFFFD, 0xFFFD}));
-  EXPECT_EQ(utf16_units("\xF0\x9F\x98\x80"), (std::vector<std::uint16_t>{0xD83D, 0xDE00}));
+  using Units = std::vector<std::uint16_t>;
+  const auto units_of = [](std::string_view text) {
+    Units units;
+    for_each_utf16_unit(text, [&](std::uint16_t unit) { units.push_back(unit); });
+    return units;
+  };
+  EXPECT_EQ(units_of("a\xFFz"), (Units{'a', 0xFFFD, 'z'}));
+  EXPECT_EQ(units_of("\xE2\x82"), (Units{0xFFFD, 0xFFFD}));
+  EXPECT_EQ(units_of("\xF0\x9F\x98\x80"), (Units{0xD83D, 0xDE00}));
+  EXPECT_EQ(units_of("\xC3\xA9\x80"), (Units{0xE9, 0xFFFD}));
 }
 
 TEST(HashVectors, RedisSlots) {

@@ -42,14 +42,14 @@ std::uint32_t native_hash(std::string_view key) {
 template <std::uint32_t kBasis, std::uint32_t kPrime>
 std::uint32_t fnv1_of_units(std::string_view key) {
   std::uint32_t hash = kBasis;
-  for (const std::uint16_t unit : utf16_units(key)) hash = (hash * kPrime) ^ unit;
+  for_each_utf16_unit(key, [&](std::uint16_t unit) { hash = (hash * kPrime) ^ unit; });
   return hash;
 }
 
 template <std::uint32_t kBasis, std::uint32_t kPrime>
 std::uint32_t fnv1a_of_units(std::string_view key) {
   std::uint32_t hash = kBasis;
-  for (const std::uint16_t unit : utf16_units(key)) hash = (hash ^ unit) * kPrime;
+  for_each_utf16_unit(key, [&](std::uint16_t unit) { hash = (hash ^ unit) * kPrime; });
   return hash;
 }
 
