@@ -12,7 +12,7 @@ BUILD = cmake --build --preset
 CONFIGURE = cmake --preset
 
 # The parts that the sanitizers cover: the core, the network code and the simulated world.
-SANITIZED := base ring heat wire balance migrate route net backend coord peer proxy control sim
+SANITIZED := base ring library heat wire balance migrate route net backend coord peer proxy control sim
 SANITIZED_TESTS := $(addsuffix _test,$(SANITIZED))
 
 .PHONY: build
