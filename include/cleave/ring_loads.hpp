@@ -25,8 +25,9 @@ class CLEAVE_RING_API RingLoads {
  public:
   /// Consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam, SODA 2018): a key goes
   /// to its owner unless that is full, then to the next node clockwise that is not. Full is a node
-  /// that carries `bound_per_mille` thousandths of its share of all load (by weight, rounded up):
-  /// none ever gets more.
+  /// that carries `bound_per_mille` thousandths of its share of all load (by weight, rounded up; on
+  /// a ring of scheme haproxy rounded as HAProxy does, so that the choice is HAProxy's, request for
+  /// request): none ever gets more.
   /// @throws RingError kInvalid for a bound outside of 1,001 to 1,000,000.
   static RingLoads bounded(const Ring& ring, std::uint32_t bound_per_mille = 1'250);
 

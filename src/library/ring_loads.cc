@@ -42,7 +42,11 @@ Counter counter_of(const Ring& ring, const std::vector<NodeId>& ids, Bound bound
   std::vector<ring::Arc> arcs = RingAccess::of(ring).arcs();
   for (ring::Arc& arc : arcs) arc.node = ids[arc.node.value() - 1];
   using library::value_or_raise;
-  if (bound) return value_or_raise(ring::BoundedLoads::build(arcs, nodes, *bound));
+  if (bound) {
+    const bool as_haproxy = RingAccess::of(ring).scheme().name == "haproxy";
+    const auto rounding = as_haproxy ? ring::Rounding::kHaproxy : ring::Rounding::kUp;
+    return value_or_raise(ring::BoundedLoads::build(arcs, nodes, *bound, rounding));
+  }
   return value_or_raise(ring::TwoChoices::build(arcs, nodes));
 }
 

@@ -7,6 +7,9 @@
 #include <cleave/ring_loads.hpp>
 #include <memory>
 
+#include "library/ring_impl.h"
+#include "ring/bounded_loads.h"
+
 namespace cleave {
 namespace {
 
@@ -36,6 +39,27 @@ TEST(RingLoads, NoNodeGetsMoreThanItsBound) {
   }
   EXPECT_EQ(loads.total(), 1'000U);
   EXPECT_GT(at_home, 700U);
+}
+
+// HAProxy's rounding of bounds gives other nodes now and then than rounding up; a ring of its scheme
+// must choose as HAProxy does.
+TEST(RingLoads, RoundAsHaproxyOnItsScheme) {
+  const Ring ring("haproxy", {{"a", 3}, {"b", 5}, {"c", 7}}, {{"method", "consistent"}});
+  std::vector<ring::Arc> arcs = RingAccess::of(ring).arcs();
+  const std::vector<ring::WeightedNode> nodes = {{NodeId{1}, 3}, {NodeId{2}, 5}, {NodeId{3}, 7}};
+  auto as_haproxy = ring::BoundedLoads::build(arcs, nodes, 1'010, ring::Rounding::kHaproxy);
+  auto up = ring::BoundedLoads::build(arcs, nodes, 1'010, ring::Rounding::kUp);
+  ASSERT_TRUE(as_haproxy && up);
+  RingLoads loads = RingLoads::bounded(ring, 1'010);
+  std::size_t differ = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string key = "key:" + std::to_string(i);
+    const Token token{*ring.token_of(key)};
+    const NodeId want = as_haproxy->acquire(token);
+    ASSERT_EQ(loads.acquire(key), want.value() - 1);
+    if (up->acquire(token) != want) ++differ;
+  }
+  EXPECT_GT(differ, 0U);
 }
 
 TEST(RingLoads, OfTwoChoicesTheLighterIsTaken) {
