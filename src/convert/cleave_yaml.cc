@@ -57,7 +57,7 @@ std::string head(const Imported& imported, std::string_view source) {
   std::string text = "# Written by `cleave import` from " + one_line(source) +
                      ", a configuration of " + std::string(to_string(imported.from)) +
                      ".\n# Keys are placed exactly as there. Observe mode: cleave tells what it "
-                     "would move, and moves nothing.\n";
+                     "would move, and moves\n# nothing.\n";
   for (const std::string& why : imported.passed_over)
     text += "# Passed over: " + one_line(why) + "\n";
   for (const Pool& pool : imported.pools) {

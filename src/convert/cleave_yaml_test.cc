@@ -26,9 +26,11 @@ constexpr std::string_view kPool =
 TEST(CleaveYaml, SaysWhatTheConfigurationWants) {
   EXPECT_EQ(yaml_of(kPool),
             R"(# Written by `cleave import` from nut.yml, a configuration of twemproxy.
-# Keys are placed exactly as there. Observe mode: cleave tells what it would move, and moves nothing.
+# Keys are placed exactly as there. Observe mode: cleave tells what it would move, and moves
+# nothing.
 # Pool alpha:
-#   line 5: timeout: 400 is not taken over: cleave has limits.request_timeout_ms and limits.connect_timeout_ms
+#   line 5: timeout: 400 is not taken over: cleave has limits.request_timeout_ms)"
+            R"( and limits.connect_timeout_ms
 listeners:
   - {address: "127.0.0.1:22121", protocol: redis, pool: alpha}
 admin: {address: "127.0.0.1:7380"}

@@ -1,7 +1,7 @@
 // HAProxy 2.6: the `backend` and `listen` sections, with what the `defaults` before them say.
 //
-//   balance     hdr(NAME), hash EXPRESSION, uri, url_param NAME hash a key; of these url_param alone
-//               hashes an empty one. All others do not place by keys.
+//   balance     hdr(NAME), hash EXPRESSION, uri, url_param NAME hash a key; of these url_param
+//               alone hashes an empty one. All others do not place by keys.
 //   hash-type   METHOD [FUNCTION [avalanche]]; without the line map-based sdbm
 //   ids         a server without `id` gets the lowest free one, counted from its place in the list.
 //               consistent hashes ids, map-based does not look at them.

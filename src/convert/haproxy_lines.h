@@ -17,11 +17,13 @@
 
 namespace cleave::convert {
 
+// A line without its comment.
 struct HaproxyLine {
   std::vector<std::string> words;  // at least one
   std::size_t line = 0;            // from 1
 };
 
+// A section and all up to the next.
 struct HaproxySection {
   HaproxyLine head;  // "backend", its name, ...
   std::vector<HaproxyLine> lines;

@@ -1,7 +1,7 @@
 // Import: the configuration of another proxy in cleave's terms (docs/formats/peers.md).
 //
-// Nothing is ignored silently: what has no counterpart is a remark, what would move a key, or could,
-// is a reason against the pool.
+// Nothing is ignored silently: what has no counterpart is a remark, what would move a key, or
+// could, is a reason against the pool.
 //
 // Pure. Threads: any.
 #pragma once
@@ -16,12 +16,14 @@
 
 namespace cleave::convert {
 
+// What is to be read, and how.
 struct ImportOptions {
   std::string file;          // for messages only
   std::optional<Peer> from;  // nullopt: told from the text
   std::string pool;          // only this one; empty: all that are placed by keys
 };
 
+// All that was found.
 struct Imported {
   Peer from = Peer::kTwemproxy;
   std::vector<Pool> pools;               // at least one, in the order of the file

@@ -16,6 +16,7 @@
 
 namespace cleave::convert {
 
+// A directive, and what its braces hold.
 struct NginxDirective {
   std::vector<std::string> words;  // at least one: its name
   std::size_t line = 0;            // from 1

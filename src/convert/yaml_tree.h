@@ -1,7 +1,7 @@
 // Another program's YAML (or JSON, which is YAML) as a tree, with the line of each value.
 //
-// yaml-cpp says what is wrong by exceptions; none leaves this, but for count_documents. Threads: one
-// owner.
+// yaml-cpp says what is wrong by exceptions; none leaves this, but for count_documents. Threads:
+// one owner.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -23,12 +23,13 @@ struct YamlEntry {
 };
 
 // How many documents the text has; 2 stands for more. In a text that begins with a comma yaml-cpp
-// 0.7 finds empty documents without end, and YAML::LoadAll never returns: look here first, then take
-// YAML::Load. Throws YAML::Exception.
+// 0.7 finds empty documents without end, and YAML::LoadAll never returns: look here first, then
+// take YAML::Load. Throws YAML::Exception.
 std::size_t count_documents(const std::string& text);
 
-// The one document of the text, a mapping or a list. Errors: kInvalid, "FILE:LINE: what", also for a key that
-// is there twice, however deep, and for more than a million values (aliases may repeat them).
+// The one document of the text, a mapping or a list. Errors: kInvalid, "FILE:LINE: what", also for
+// a key that is there twice, however deep, and for more than a million values (aliases may repeat
+// them).
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file);
 
 // From 1.

@@ -41,8 +41,8 @@ TEST(RingLoads, NoNodeGetsMoreThanItsBound) {
   EXPECT_GT(at_home, 700U);
 }
 
-// HAProxy's rounding of bounds gives other nodes now and then than rounding up; a ring of its scheme
-// must choose as HAProxy does.
+// HAProxy's rounding of bounds gives other nodes now and then than rounding up; a ring of its
+// scheme must choose as HAProxy does.
 TEST(RingLoads, RoundAsHaproxyOnItsScheme) {
   const Ring ring("haproxy", {{"a", 3}, {"b", 5}, {"c", 7}}, {{"method", "consistent"}});
   std::vector<ring::Arc> arcs = RingAccess::of(ring).arcs();

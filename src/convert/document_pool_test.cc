@@ -1,0 +1,50 @@
+#include "convert/document_pool.h"
+
+#include <gtest/gtest.h>
+
+#include "ring/edits.h"
+#include "ring/testing.h"
+
+namespace cleave::convert {
+namespace {
+
+ring::Document document() {
+  std::vector<ring::Node> nodes = ring::testing::make_nodes({1, 2, 1});
+  nodes[0].hash_key = "10.0.0.1:6379";
+  const auto made = ring::create(
+      {.pool = "main",
+       .mark = "m",
+       .nodes = nodes,
+       .scheme = {.name = "twemproxy-ketama", .options = {{"hash", "md5"}, {"hash_tag", "{}"}}},
+       .mode = ring::Mode::kObserve,
+       .now = UnixMillis{1}});
+  EXPECT_TRUE(made) << made.error().message;
+  return made.value_or(ring::Document{});
+}
+
+TEST(DocumentPool, PlacesEveryKeyAsTheRing) {
+  const ring::Document from = document();
+  const Pool pool = pool_of(from);
+  EXPECT_EQ(pool.name, "main");
+  EXPECT_EQ(pool.scheme, from.scheme);
+  EXPECT_EQ(pool.nodes[0].members, std::vector<std::string>{"a.example:7000"});
+  EXPECT_EQ(pool.nodes[0].rack, "r-a");
+  const auto placement = ring::place(pool.scheme, placed_nodes(pool));
+  ASSERT_TRUE(placement) << placement.error().message;
+  const auto view = ring::testing::view_of(from);
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_EQ((*placement)->owner(key), view->owner(view->token_of(key)).value() - 1) << key;
+  }
+}
+
+TEST(DocumentPool, KnowsOnlyNodesThatStay) {
+  const auto draining = ring::drain_node(document(), NodeId{2}, UnixMillis{2});
+  ASSERT_TRUE(draining) << draining.error().message;
+  const Pool pool = pool_of(*draining);
+  ASSERT_EQ(pool.nodes.size(), 2U);
+  EXPECT_EQ(pool.nodes[1].name, "c");
+}
+
+}  // namespace
+}  // namespace cleave::convert
