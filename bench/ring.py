@@ -9,6 +9,7 @@ not installed is left out and named. The plot needs the Python package matplotli
 
 import argparse
 import importlib.util
+import io
 import json
 import pathlib
 import shutil
@@ -104,12 +105,16 @@ def plot(least, file):
             axis.plot(points, [least[(what, ring, each)][0] for each in points], marker="o",
                       markersize=3, label=ring, **style)
         axis.set(title=what, xlabel="points", xscale="log", yscale="log")
+        axis.minorticks_off()
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("ns a look-up, 16-byte keys")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncol=4, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.14, 1, 1))
-    figure.savefig(file, metadata={"Date": None})
+    drawn = io.StringIO()
+    figure.savefig(drawn, metadata={"Date": None})
+    lines = (line.rstrip() for line in drawn.getvalue().splitlines())
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main():

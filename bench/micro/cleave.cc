@@ -121,6 +121,10 @@ void register_cleave() {
   register_scheme("cleave murmur64a-vnode", {"murmur64a-vnode"});
   register_scheme("cleave libmemcached-ketama, fnv1a_64",
                   {"libmemcached-ketama", {{"hash", "fnv1a_64"}}});
+  // What MD5 costs a build: 25 texts of four points.
+  for (const Size& size : kRebuiltSizes) {
+    register_build("cleave npm-hashring, md5", maker({"npm-hashring", {{"points", "25"}}}), size);
+  }
   // The size that people have.
   constexpr Size kUsual{100, 160};
   register_lookups("cleave vnode", maker({"vnode"}), kUsual);
