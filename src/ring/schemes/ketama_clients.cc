@@ -167,25 +167,30 @@ Layout uhashring(OptionReader& options, std::span<const PlacedNode> nodes) {
                            [](std::string_view text) { return upper_64(md5(text)); });
 }
 
-std::uint32_t md5_point(std::string_view text, std::size_t index) {
-  return little_endian_32(md5(text), index);
+// The first words of a digest, each a point.
+using Words = std::array<std::uint32_t, kMd5Points>;
+
+template <class Digest>
+Words words_of(const Digest& digest) {
+  Words words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = little_endian_32(digest, i);
+  return words;
 }
 
-std::uint32_t sha1_point(std::string_view text, std::size_t index) {
-  return little_endian_32(sha1(text), index);
-}
+Words md5_words(std::string_view text) { return words_of(md5(text)); }
+Words sha1_words(std::string_view text) { return words_of(sha1(text)); }
 
-using DigestPoint = std::uint32_t (*)(std::string_view text, std::size_t index);
+using DigestWords = Words (*)(std::string_view text);
 
-constexpr std::array<Choice<DigestPoint>, 2> kNpmHashes = {
-    {{"md5", md5_point}, {"sha1", sha1_point}}};
+constexpr std::array<Choice<DigestWords>, 2> kNpmHashes = {
+    {{"md5", md5_words}, {"sha1", sha1_words}}};
 
 // Points of a digest, by the compatibility that the ring is made with.
 constexpr std::array<Choice<std::uint32_t>, 3> kNpmFormats = {
     {{"default", 4}, {"ketama", 4}, {"hash_ring", 3}}};
 
 Layout npm_hashring(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const DigestPoint point = options.choice<DigestPoint>("hash", kNpmHashes);
+  const DigestWords words_at = options.choice<DigestWords>("hash", kNpmHashes);
   const std::uint32_t of_digest = options.choice<std::uint32_t>("format", kNpmFormats);
   const std::uint64_t texts = options.number(
       {.name = "points", .fallback = kKetamaTexts, .min = 1, .max = kPlacedPointsMax});
@@ -198,10 +203,11 @@ Layout npm_hashring(OptionReader& options, std::span<const PlacedNode> nodes) {
     const std::string_view stem = port.empty() ? name : without_port(name, port);
     NumberedText text(std::string(stem) + "-");
     for (std::uint32_t j = 0; j < counts[i]; ++j, text.next()) {
-      for (std::uint32_t x = 0; x < of_digest; ++x) points.push_back({point(text.text(), x), i});
+      const Words words = words_at(text.text());
+      for (std::uint32_t x = 0; x < of_digest; ++x) points.push_back({words[x], i});
     }
   }
-  return circle_layout_32([point](std::string_view key) { return point(key, 0); },
+  return circle_layout_32([words_at](std::string_view key) { return words_at(key)[0]; },
                           std::move(points));
 }
 
