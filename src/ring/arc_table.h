@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -30,5 +32,33 @@ inline Arc arc_at(std::span<const Token> firsts, std::span<const NodeId> owners,
   const Token last = is_last ? kLastToken : Token{firsts[at + 1].value() - 1};
   return {{firsts[at], last}, owners[at]};
 }
+
+// Lays arcs one after another, from token 0 on; joins neighbours of one owner.
+class ArcWriter {
+ public:
+  // `expected`: how many, so that memory is taken once.
+  explicit ArcWriter(std::size_t expected) {
+    arcs_.firsts.reserve(expected);
+    arcs_.owners.reserve(expected);
+  }
+
+  // Everything up to and with `last` that is not laid yet belongs to NodeId{node + 1}.
+  void until(std::uint64_t last, std::uint32_t node) {
+    if (done_ || last < next_) return;
+    if (arcs_.owners.empty() || arcs_.owners.back() != NodeId{node + 1}) {
+      arcs_.firsts.emplace_back(next_);
+      arcs_.owners.emplace_back(node + 1);
+    }
+    done_ = last == kLastToken.value();
+    next_ = last + 1;
+  }
+
+  ArcTable take() { return std::move(arcs_); }
+
+ private:
+  ArcTable arcs_;
+  std::uint64_t next_ = 0;
+  bool done_ = false;
+};
 
 }  // namespace cleave::ring

@@ -8,33 +8,6 @@
 namespace cleave::ring {
 namespace {
 
-// Lays arcs one after another, from token 0 on.
-class ArcWriter {
- public:
-  explicit ArcWriter(std::size_t expected) {
-    arcs_.firsts.reserve(expected);
-    arcs_.owners.reserve(expected);
-  }
-
-  // Everything up to and with `last` that is not laid yet belongs to `node`.
-  void until(std::uint64_t last, std::uint32_t node) {
-    if (done_ || last < next_) return;
-    if (arcs_.owners.empty() || arcs_.owners.back() != NodeId{node + 1}) {
-      arcs_.firsts.emplace_back(next_);
-      arcs_.owners.emplace_back(node + 1);
-    }
-    done_ = last == kLastToken.value();
-    next_ = last + 1;
-  }
-
-  ArcTable take() { return std::move(arcs_); }
-
- private:
-  ArcTable arcs_;
-  std::uint64_t next_ = 0;
-  bool done_ = false;
-};
-
 // The points of one value.
 struct Place {
   std::uint64_t value;
@@ -61,11 +34,6 @@ class PlaceReader {
  private:
   std::span<const CirclePoint> points_;
 };
-
-// The last token of a value of the width.
-std::uint64_t last_token(std::uint64_t value, CircleRules::Width width) {
-  return width == CircleRules::Width::k32 ? value << 32U | 0xFFFFFFFFU : value;
-}
 
 ArcTable upward_arcs(std::span<const CirclePoint> points, const CircleRules& rules) {
   const auto owner = [&](const Place& place) {

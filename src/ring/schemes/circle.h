@@ -40,6 +40,11 @@ ArcTable circle_arcs(std::span<const CirclePoint> points, const CircleRules& rul
 // Token of a 32-bit value: order is kept.
 constexpr Token token_of_32(std::uint32_t value) { return Token{std::uint64_t{value} << 32U}; }
 
+// The last token of a value of the width.
+constexpr std::uint64_t last_token(std::uint64_t value, CircleRules::Width width) {
+  return width == CircleRules::Width::k32 ? value << 32U | 0xFFFFFFFFU : value;
+}
+
 // Signed values in unsigned order.
 constexpr std::uint64_t unsigned_order(std::uint64_t value) {
   return value ^ (std::uint64_t{1} << 63U);

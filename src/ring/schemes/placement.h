@@ -64,6 +64,9 @@ class Placement {
                [this](std::uint32_t at) { return arc_at(index_.firsts(), owners_, at); });
   }
 
+  // The one that holds the token. Cost: O(1) expected.
+  Arc arc_of(Token token) const { return arc_at(index_.firsts(), owners_, index_.find(token)); }
+
   // Whether the token of a key stays when nodes come and go, so that cuts are possible.
   bool fixed_tokens() const { return tokens_ == Tokens::kFixed; }
 
