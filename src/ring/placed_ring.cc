@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ring/ownership.h"
+#include "ring/schemes/placement_join.h"
 #include "ring/utf8.h"
 
 namespace cleave::ring {
@@ -117,7 +118,11 @@ RingSpec without_node(RingSpec spec, std::string_view name) {
 }
 
 Result<PlacedRing> PlacedRing::make(const RingSpec& spec) {
-  auto placement = place(spec.scheme, placed_nodes(spec.nodes));
+  return make_of(place(spec.scheme, placed_nodes(spec.nodes)), spec);
+}
+
+Result<PlacedRing> PlacedRing::make_of(Result<std::shared_ptr<const Placement>> placement,
+                                       const RingSpec& spec) {
   if (!placement) return std::unexpected(placement.error());
   return make(spec, std::move(*placement));
 }
@@ -189,7 +194,7 @@ std::vector<Arc> PlacedRing::arcs() const { return laid_arcs(*placement_, cuts_)
 Result<PlacedRing> PlacedRing::with_node(const RingNode& node) const {
   RingSpec changed = spec();
   changed.nodes.push_back(node);
-  return make(changed);
+  return make_of(place_joined(*placement_, scheme_, placed_nodes(changed.nodes)), changed);
 }
 
 Result<PlacedRing> PlacedRing::without_node(std::string_view name) const {

@@ -102,6 +102,10 @@ class PlacedRing {
  private:
   PlacedRing() = default;
 
+  // `make` of a spec whose nodes are already placed, or could not be.
+  static Result<PlacedRing> make_of(Result<std::shared_ptr<const Placement>> placement,
+                                    const RingSpec& spec);
+
   void lay_out(std::vector<Cut> cuts);
 
   SchemeSpec scheme_;
