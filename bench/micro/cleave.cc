@@ -4,6 +4,7 @@
 #include "ring/edits.h"
 #include "ring/schemes/placement.h"
 #include "ring/schemes/placement_builder.h"
+#include "ring/schemes/placement_join.h"
 #include "ring/view.h"
 #include "ring_bench.h"
 
@@ -67,6 +68,21 @@ auto adder(const SchemeSpec& spec) {
   };
 }
 
+// The same from a placement alone, which keeps no points.
+auto joiner(const SchemeSpec& spec) {
+  return [spec](benchmark::State& state, const Size& size) {
+    std::vector<PlacedNode> nodes = nodes_of(size.nodes);
+    const auto before = place(sized(spec, size), nodes);
+    CHECK(before);
+    nodes.push_back({"joiner"});
+    for (auto _ : state) {
+      const auto after = ring::place_joined(**before, sized(spec, size), nodes);
+      CHECK(after);
+      benchmark::DoNotOptimize(&after);
+    }
+  };
+}
+
 ring::RingSnapshot view_of(std::uint32_t count) {
   ring::Creation creation{
       .pool = "bench", .mark = "m", .nodes = {}, .mode = ring::Mode::kAuto, .now = {}};
@@ -111,6 +127,7 @@ void register_scheme(const std::string& name, const SchemeSpec& spec) {
   for (const Size& size : kRebuiltSizes) {
     register_build(name, maker(spec), size);
     register_add(name, adder(spec), size);
+    register_add(name + ", without a builder", joiner(spec), size);
   }
 }
 
