@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,25 +34,65 @@ std::unexpected<Error> mistake(std::string_view place, std::string_view want) {
                                   "want " + std::string(want));
 }
 
-// JSON has no word for a field given twice, and the parser takes the last one silently.
+// What the parser itself lets pass: a field given twice, of which it takes the last, and any depth.
+// It goes over the text once before the values are made; as a callback of the parser it would cost
+// time in the square of the nodes.
+class Watch final : public nlohmann::json_sax<Json> {
+ public:
+  const std::optional<std::string>& twice() const { return twice_; }
+  bool deep() const { return deep_; }
+
+  bool key(string_t& name) override {
+    if (fields_.back().insert(name).second) return true;
+    twice_ = name;
+    return false;
+  }
+  bool start_object(std::size_t /*elements*/) override {
+    fields_.emplace_back();
+    return enter();
+  }
+  bool end_object() override {
+    fields_.pop_back();
+    return leave();
+  }
+  bool start_array(std::size_t /*elements*/) override { return enter(); }
+  bool end_array() override { return leave(); }
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::json::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  bool enter() {
+    deep_ = ++depth_ > kDepthMax;
+    return !deep_;
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  std::vector<std::set<std::string, std::less<>>> fields_;  // of the objects that are open
+  std::optional<std::string> twice_;
+  int depth_ = 0;
+  bool deep_ = false;
+};
+
 Result<Json> parse_strictly(std::string_view text) {
-  std::vector<std::set<std::string, std::less<>>> fields;
-  std::string twice;
-  bool deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kDepthMax) deep = true;
-    if (event == Json::parse_event_t::object_start) fields.emplace_back();
-    if (event == Json::parse_event_t::object_end) fields.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto& name = value.get_ref<const std::string&>();
-      if (!fields.back().insert(name).second && twice.empty()) twice = name;
-    }
-    return !deep;
-  };
-  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (deep) return mistake("", "no deeper nesting than a ring has");
+  Watch watch;
+  const bool good = Json::sax_parse(text, &watch);
+  if (watch.deep()) return mistake("", "no deeper nesting than a ring has");
+  if (watch.twice()) return mistake("", "field '" + *watch.twice() + "' only once in an object");
+  if (!good) return mistake("", "JSON");
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return mistake("", "JSON");
-  if (!twice.empty()) return mistake(twice, "the field once in an object");
   return json;
 }
 

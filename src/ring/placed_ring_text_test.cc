@@ -63,7 +63,9 @@ TEST(RingText, MistakesAreToldWithTheirPlace) {
        "ring text: format: want 1, the only one this version reads"},
       {altered(R"("format":1)", R"("format":1,"more":0)"), "ring text: want no field 'more'"},
       {altered(R"("format":1,)", R"("format":1,"format":1,)"),
-       "ring text: format: want the field once in an object"},
+       "ring text: want field 'format' only once in an object"},
+      {altered(R"("rack":"r1")", R"("":1,"":2)"),
+       "ring text: want field '' only once in an object"},
       {altered(R"("options":{"method":"consistent"},)", ""), "ring text: want a field 'options'"},
       {altered(R"("consistent")", "1"), "ring text: options.method: want a string"},
       {altered(R"("consistent")", R"("x")"),
@@ -96,6 +98,20 @@ TEST(RingText, LongerThanTheLimitIsRefusedUnread) {
   const auto ring = parse_ring(text);
   ASSERT_FALSE(ring);
   EXPECT_EQ(ring.error().code, Code::kExhausted);
+}
+
+// As many cuts as there may be; in time that grows with the text, not with its square.
+TEST(RingText, OfTheMostCutsRoundTrips) {
+  RingSpec spec{.scheme = {.name = "vnode"}, .nodes = {{.name = "a"}, {.name = "b"}}};
+  for (std::uint64_t i = 0; i < kLaidCutsMax; ++i) {
+    const Token token{i << 40U};
+    spec.cuts.push_back({{token, token}, i % 2 == 0 ? "a" : "b"});
+  }
+  const PlacedRing ring = testing::made(spec);
+  const std::string text = to_text(ring);
+  const auto again = parse_ring(text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_text(*again), text);
 }
 
 // Any bytes, and the good text with any byte changed: an error or a ring, never a crash.
