@@ -95,8 +95,10 @@ std::optional<std::size_t> Ring::find(std::string_view name) const noexcept {
 }
 
 std::vector<Ring::Arc> Ring::arcs() const {
+  const std::vector<ring::Arc> placed = impl_->ring.arcs();
   std::vector<Arc> arcs;
-  for (const ring::Arc& arc : impl_->ring.arcs()) {
+  arcs.reserve(placed.size());
+  for (const ring::Arc& arc : placed) {
     arcs.push_back({arc.range.first.value(), arc.range.last.value(), arc.node.value() - 1});
   }
   return arcs;
