@@ -139,7 +139,7 @@ class PoolReader {
       std::string_view text;
     };
     static constexpr std::array<Known, 9> kKnown = {
-        {{"timeout", "cleave has limits.request_timeout_ms and limits.connect_timeout_ms"},
+        {{"timeout", "cleave has limits.request_timeout_ms"},
          {"backlog", "the queue of the listener has the system's length"},
          {"client_connections", "cleave has limits.clients_max"},
          {"preconnect", "cleave connects to every server at once"},
