@@ -15,7 +15,8 @@ namespace cleave {
 /// Makes rings each from the one before: it keeps the points of all nodes, so that a change hashes
 /// those of one node only, where the scheme's points depend on their node alone (vnode,
 /// murmur64a-vnode, java-vnode, jedis by name, nginx consistent, uhashring by number); for other
-/// schemes as fast as Ring::with_node. Large rings are changed several times faster so.
+/// schemes as fast as Ring::with_node. Large rings are changed several times faster so;
+/// for a single join, Ring::with_node may do.
 ///
 /// Not a value but one thing: it can be moved, not copied, and a moved-from one may only be
 /// destroyed or assigned to. Threads: one at a time; the rings that it gives are immutable and live

@@ -90,7 +90,8 @@ class PlacedRing {
   std::vector<Arc> arcs() const;
 
   // A new ring with that one change. Errors: as `make`; kNotFound for a node that is not there.
-  // Cost: for nodes and weights that of `place`; for cuts O(nodes + cuts), however many points.
+  // Cost: for a node more that of `place_joined`, for other changes of nodes that of `place`; for
+  // cuts O(nodes + cuts), however many points.
   Result<PlacedRing> with_node(const RingNode& node) const;  // the last one
   // Takes the node's cuts away with it: their tokens go back to whom the scheme gives them.
   Result<PlacedRing> without_node(std::string_view name) const;
