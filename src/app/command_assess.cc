@@ -13,6 +13,7 @@
 #include "balance/explain.h"
 #include "base/to_number.h"
 #include "draw/pictures.h"
+#include "ring/scheme.h"
 #include "simulate/assess.h"
 
 namespace cleave::app {
@@ -31,6 +32,7 @@ struct AssessOptions {
 
 // The pool that is assessed, and how its servers are reached where that is known.
 struct AssessedPool {
+  ring::SchemeSpec scheme = {.name = "vnode"};
   std::vector<simulate::NodeSpec> nodes;
   std::vector<MonitorTarget> targets;
   backend::Credentials credentials;
@@ -40,11 +42,13 @@ Result<AssessedPool> pool_of_config(const PoolFile& file) {
   const Result<convert::Pool> found = read_pool_file(file);
   if (!found) return std::unexpected(found.error());
   AssessedPool pool{
+      .scheme = found->scheme,
       .nodes = {},
       .targets = {},
       .credentials = {.user = found->server_user, .password = found->server_password}};
   for (const convert::PoolNode& node : found->nodes) {
-    pool.nodes.push_back({.name = node.name, .rack = node.rack, .weight = node.weight});
+    pool.nodes.push_back(
+        {.name = node.name, .rack = node.rack, .weight = node.weight, .hash_key = node.hash_key});
     if (node.members.empty()) continue;
     const auto address = net::parse_address(node.members.front());
     if (!address) return std::unexpected(address.error());
@@ -167,10 +171,12 @@ void print_assessment(const simulate::Assessment& found, const MonitorSample& sa
   if (!sample.servers.empty())
     std::cout << "\npeak over mean as the servers are asked now: "
               << fair_times(measured_ppm(sample.servers, pool)) << "\n";
-  std::cout << "\npeak over mean on cleave's ring: " << fair_times(found.before_ppm)
-            << " without cuts, " << fair_times(found.after_ppm) << " with " << found.cuts
-            << " cuts; no placement is below " << fair_times(found.bound_ppm) << "\nthat moves "
-            << grouped(found.keys_moved) << " of the " << grouped(found.keys) << " keys (at least "
+  const bool own = pool.scheme.name == ring::kVnodeScheme;
+  std::cout << "\npeak over mean " << (own ? "on cleave's ring" : "by " + pool.scheme.name) << ": "
+            << fair_times(found.before_ppm) << " without cuts, " << fair_times(found.after_ppm)
+            << " with " << found.cuts << " cuts; no placement is below "
+            << fair_times(found.bound_ppm) << "\nthat moves " << grouped(found.keys_moved)
+            << " of the " << grouped(found.keys) << " keys (at least "
             << grouped(found.keys_moved_least) << " have to) in " << found.moves << " moves\n";
   print_uncuttable(found);
   for (const balance::Verdict& verdict : found.run.verdicts) {
@@ -187,7 +193,7 @@ int assess(const Cli& cli, const AssessOptions& options) {
     const bool away = sample.error().code == Code::kUnavailable;
     return cli.fail(away ? kExitUnreachable : kExitUsage, sample.error());
   }
-  const auto found = simulate::assess(sample->trace, pool->nodes, options.seed);
+  const auto found = simulate::assess(sample->trace, pool->nodes, options.seed, pool->scheme);
   if (!found) return cli.fail(kExitUsage, found.error());
   if (!options.pictures.empty()) {
     if (const auto drawn = draw::draw_all(found->run.record, options.pictures); !drawn)

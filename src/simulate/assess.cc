@@ -7,6 +7,7 @@
 
 #include "balance/trigger.h"
 #include "base/wide.h"
+#include "ring/base_ring.h"
 #include "simulate/pool.h"
 
 namespace cleave::simulate {
@@ -34,7 +35,8 @@ std::vector<std::string> heaviest_names(const TokenCost& token, const Trace& tra
   return names;
 }
 
-std::vector<UncuttableToken> uncuttable(const Trace& trace, const std::vector<NodeSpec>& nodes) {
+std::vector<UncuttableToken> uncuttable(const Trace& trace, const std::vector<NodeSpec>& nodes,
+                                        const ring::SchemeSpec& scheme) {
   std::map<Token, TokenCost> tokens;
   std::uint64_t total = 0;
   for (const TraceRequest& each : trace.requests) {
@@ -46,7 +48,7 @@ std::vector<UncuttableToken> uncuttable(const Trace& trace, const std::vector<No
   }
   std::uint64_t weights = 0;
   for (const NodeSpec& each : nodes) weights += each.weight;
-  Pool pool(nodes, UnixMillis{1});
+  Pool pool(nodes, UnixMillis{1}, scheme);
   std::vector<UncuttableToken> result;
   for (const auto& [token, cost] : tokens) {
     const NodeSpec& node = nodes[number_of(pool.view()->owner(token))];
@@ -97,13 +99,37 @@ Result<void> check_names(const std::vector<NodeSpec>& nodes) {
   return {};
 }
 
+// Gives the keys their tokens in the scheme; takes out requests for keys that have none.
+Result<void> place_trace(Trace& trace, const std::vector<NodeSpec>& nodes,
+                         const ring::SchemeSpec& scheme) {
+  const auto document = simulated_document(nodes, UnixMillis{1}, scheme);
+  if (!document) return std::unexpected(document.error());
+  const auto base = ring::make_base(*document);
+  if (!base) return std::unexpected(base.error());
+  std::vector<char> placed(trace.keys.size());
+  for (std::size_t key = 0; key < trace.keys.size(); ++key) {
+    const auto token = base->placement->token_of(trace.keys[key].name);
+    placed[key] = token ? 1 : 0;
+    trace.keys[key].token = token.value_or(Token{});
+  }
+  std::erase_if(trace.requests,
+                [&](const TraceRequest& request) { return placed[request.key] == 0; });
+  return {};
+}
+
 }  // namespace
 
-Result<Assessment> assess(const Trace& trace, const std::vector<NodeSpec>& nodes,
-                          std::uint64_t seed) {
+Result<Assessment> assess(Trace trace, const std::vector<NodeSpec>& nodes, std::uint64_t seed,
+                          const ring::SchemeSpec& scheme) {
   if (const auto good = check_names(nodes); !good) return std::unexpected(good.error());
-  auto workload = make_trace_workload(
-      trace, {.time = TraceSetting::Time::kAveraged, .nodes = nodes, .utilisation_ppm = 400'000});
+  if (!nodes.empty()) {
+    if (const auto good = place_trace(trace, nodes, scheme); !good)
+      return std::unexpected(good.error());
+  }
+  auto workload = make_trace_workload(trace, {.time = TraceSetting::Time::kAveraged,
+                                              .nodes = nodes,
+                                              .scheme = scheme,
+                                              .utilisation_ppm = 400'000});
   if (!workload) return std::unexpected(workload.error());
   Options options{.workload = "sample"};
   options.setting.nodes = nodes.size();
@@ -122,7 +148,7 @@ Result<Assessment> assess(const Trace& trace, const std::vector<NodeSpec>& nodes
   result.keys_moved_least = done->summary.keys_moved_bound;
   result.moves = done->summary.moves;
   result.cuts = done->summary.cuts;
-  result.uncuttable = uncuttable(trace, nodes);
+  result.uncuttable = uncuttable(trace, nodes, scheme);
   result.run = std::move(*done);
   return result;
 }

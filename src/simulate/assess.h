@@ -2,7 +2,8 @@
 // is, what cuts would bring that to, what they cost, and what nobody can cut.
 //
 // The real planner works on the sampled load in a simulated pool until it has nothing more to do
-// (simulate/engine.h). Nodes are placed as a new pool of cleave would place them.
+// (simulate/engine.h). Keys are placed by the scheme given: as a new pool of cleave would, or as
+// the proxy does that is there.
 //
 // Pure. Threads: values. Cost: seconds.
 #pragma once
@@ -58,8 +59,9 @@ struct Assessment {
   Run run = {};
 };
 
-// Errors: kInvalid for a trace without a request, for no node, or for two of one name.
-Result<Assessment> assess(const Trace& trace, const std::vector<NodeSpec>& nodes,
-                          std::uint64_t seed);
+// Keys that the scheme has no place for are left out. Errors: kInvalid for a trace without a
+// request, for no node, for two of one name, and for what the scheme refuses.
+Result<Assessment> assess(Trace trace, const std::vector<NodeSpec>& nodes, std::uint64_t seed,
+                          const ring::SchemeSpec& scheme = {.name = "vnode"});
 
 }  // namespace cleave::simulate

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/rng.h"
+#include "ring/schemes/placement.h"
 
 namespace cleave::simulate {
 namespace {
@@ -19,6 +20,31 @@ Trace sample(std::uint64_t hot, std::uint64_t requests = 20'000) {
     parser.line(std::to_string(at / 1'000) + "," + key + ",get,100");
   }
   return parser.take();
+}
+
+// The load of each node before anything is moved is that of the keys which the scheme has there.
+TEST(Assess, PlacesKeysByTheScheme) {
+  for (const std::string scheme : {"twemproxy-ketama", "twemproxy-modula", "nginx"}) {
+    const ring::SchemeSpec spec{.name = scheme};
+    const std::vector<NodeSpec> nodes = {
+        {.name = "a", .weight = 2}, {.name = "b"}, {.name = "c", .hash_key = "not c"}};
+    const auto assessment = assess(sample(0, 5'000), nodes, 1, spec);
+    ASSERT_TRUE(assessment.has_value()) << assessment.error().message;
+    const std::vector<ring::PlacedNode> placed = {{"a", 2}, {"b", 1}, {"not c", 1}};
+    const auto placement = ring::place(spec, placed);
+    ASSERT_TRUE(placement.has_value());
+    std::vector<std::uint64_t> requests(nodes.size());
+    const Trace trace = sample(0, 5'000);
+    for (const TraceRequest& each : trace.requests)
+      ++requests[*(*placement)->owner(trace.keys[each.key].name)];
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      const std::uint64_t fair = trace.requests.size() * nodes[node].weight / 4;
+      const auto want = static_cast<double>(requests[node] * 1'000'000 / fair);
+      EXPECT_NEAR(assessment->nodes[node].before_ppm, want, 10'000) << scheme << " " << node;
+    }
+    EXPECT_EQ(assessment->cuts > 0, scheme == "twemproxy-ketama") << scheme;
+  }
+  EXPECT_EQ(assess(sample(0), equal_nodes(2), 1, {.name = "kettle"}).error().code, Code::kInvalid);
 }
 
 TEST(Assess, NamesTheKeyThatNoCutCanHelp) {

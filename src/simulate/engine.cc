@@ -36,7 +36,7 @@ class Engine {
         workload_(std::move(workload)),
         duration_(options.duration.value_or(workload_->duration())),
         step_(workload_->step()),
-        pool_(workload_->nodes(), wall_at(seconds{0})),
+        pool_(workload_->nodes(), wall_at(seconds{0}), workload_->scheme()),
         truth_(options.truth),
         traffic_({.routers = options.routers,
                   .draws_max = options.draws_max,

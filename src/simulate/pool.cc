@@ -14,7 +14,8 @@ ring::Node ring_node(const NodeSpec& spec) {
   return {.id = {},
           .name = spec.name,
           .weight = spec.weight,
-          .members = {{.address = spec.name + ":6379", .rack = spec.rack}}};
+          .members = {{.address = spec.name + ":6379", .rack = spec.rack}},
+          .hash_key = spec.hash_key};
 }
 
 PoolNode pool_node(const NodeSpec& spec) {
@@ -23,13 +24,17 @@ PoolNode pool_node(const NodeSpec& spec) {
 
 }  // namespace
 
-Pool::Pool(const std::vector<NodeSpec>& nodes, UnixMillis now) {
-  ring::Creation creation{.pool = "simulated", .mark = "simulated", .nodes = {}, .now = now};
-  for (const NodeSpec& spec : nodes) {
-    creation.nodes.push_back(ring_node(spec));
-    nodes_.push_back(pool_node(spec));
-  }
-  auto document = ring::create(creation);
+Result<ring::Document> simulated_document(const std::vector<NodeSpec>& nodes, UnixMillis now,
+                                          const ring::SchemeSpec& scheme) {
+  ring::Creation creation{
+      .pool = "simulated", .mark = "simulated", .nodes = {}, .scheme = scheme, .now = now};
+  for (const NodeSpec& spec : nodes) creation.nodes.push_back(ring_node(spec));
+  return ring::create(creation);
+}
+
+Pool::Pool(const std::vector<NodeSpec>& nodes, UnixMillis now, const ring::SchemeSpec& scheme) {
+  for (const NodeSpec& spec : nodes) nodes_.push_back(pool_node(spec));
+  auto document = simulated_document(nodes, now, scheme);
   CHECK(document);
   document_ = std::move(*document);
 }

@@ -37,10 +37,15 @@ constexpr NodeId id_of(std::size_t number) {
   return NodeId{static_cast<std::uint32_t>(number + 1)};
 }
 
+// The document of a new pool of these nodes. Errors: of ring::create.
+Result<ring::Document> simulated_document(const std::vector<NodeSpec>& nodes, UnixMillis now,
+                                          const ring::SchemeSpec& scheme);
+
 class Pool {
  public:
-  // Requires: nodes with different names.
-  Pool(const std::vector<NodeSpec>& nodes, UnixMillis now);
+  // Requires: nodes and a scheme of which simulated_document makes a document.
+  Pool(const std::vector<NodeSpec>& nodes, UnixMillis now,
+       const ring::SchemeSpec& scheme = {.name = "vnode"});
 
   const std::vector<PoolNode>& nodes() const { return nodes_; }
   const ring::Document& document() const { return document_; }

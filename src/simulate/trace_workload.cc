@@ -25,6 +25,7 @@ class TraceWorkload final : public Workload {
   }
 
   std::vector<NodeSpec> nodes() const override { return setting_.nodes; }
+  ring::SchemeSpec scheme() const override { return setting_.scheme; }
   bool rests() const override { return setting_.time == TraceSetting::Time::kAveraged; }
   seconds duration() const override {
     return rests() ? kAveraged : std::max(span_, kReplayedLeast);
@@ -52,6 +53,7 @@ class TraceWorkload final : public Workload {
     scene.keys.clear();
     for (const TraceKey& each : trace_.keys) {
       scene.keys.push_back(make_key(each.name, each.bytes + each.name.size() + kKeyOverhead));
+      scene.keys.back().token = each.token;
     }
     std::vector<std::uint32_t> order(scene.keys.size());
     for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;

@@ -22,7 +22,8 @@ struct TraceSetting {
   enum class Time : std::uint8_t { kReplayed, kAveraged };
   Time time = Time::kReplayed;
   std::vector<NodeSpec> nodes = {};
-  std::uint32_t utilisation_ppm = 400'000;  // of the nodes' capacity, on average
+  ring::SchemeSpec scheme = {.name = "vnode"};  // that the trace's tokens are of
+  std::uint32_t utilisation_ppm = 400'000;      // of the nodes' capacity, on average
 };
 
 // Server time of a request of so many bytes, before it is scaled.

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "ring/scheme_spec.h"
 #include "simulate/scene.h"
 
 namespace cleave::simulate {
@@ -32,6 +33,7 @@ struct NodeSpec {
   std::string rack = {};
   std::uint32_t weight = 1;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit
+  std::string hash_key = {};           // what the scheme hashes; empty: the name
 };
 
 // What happens to nodes at one second.
@@ -60,6 +62,9 @@ class Workload {
 
   // Nodes at the start.
   virtual std::vector<NodeSpec> nodes() const = 0;
+
+  // How keys are placed; the tokens of the scene's keys are of this scheme.
+  virtual ring::SchemeSpec scheme() const { return {.name = "vnode"}; }
 
   // How long it runs unless told otherwise.
   virtual seconds duration() const { return seconds{1'200}; }
