@@ -127,7 +127,9 @@ void register_scheme(const std::string& name, const SchemeSpec& spec) {
   for (const Size& size : kRebuiltSizes) {
     register_build(name, maker(spec), size);
     register_add(name, adder(spec), size);
-    register_add(name + ", without a builder", joiner(spec), size);
+    if (spec.name.ends_with("vnode")) {
+      register_add(name + ", without a builder", joiner(spec), size);
+    }
   }
 }
 

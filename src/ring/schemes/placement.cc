@@ -84,10 +84,15 @@ Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
                                                std::span<const PlacedNode> nodes) {
   Result<Layout> layout = lay_out(spec, nodes);
   if (!layout) return std::unexpected(layout.error());
-  const auto* const circle = std::get_if<NodeCircle>(&layout->owners);
-  ArcTable arcs = circle == nullptr ? std::get<ArcTable>(std::move(layout->owners))
+  return place_layout(spec, std::move(*layout), nodes);
+}
+
+Result<std::shared_ptr<const Placement>> place_layout(const SchemeSpec& spec, Layout layout,
+                                                      std::span<const PlacedNode> nodes) {
+  const auto* const circle = std::get_if<NodeCircle>(&layout.owners);
+  ArcTable arcs = circle == nullptr ? std::get<ArcTable>(std::move(layout.owners))
                                     : circle_arcs(sorted_points(*circle, nodes), circle->rules);
-  return make_placement(spec, std::move(*layout), std::move(arcs));
+  return make_placement(spec, std::move(layout), std::move(arcs));
 }
 
 Result<Layout> lay_out(const SchemeSpec& spec, std::span<const PlacedNode> nodes) {

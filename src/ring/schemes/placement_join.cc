@@ -124,7 +124,7 @@ Result<std::shared_ptr<const Placement>> place_joined(const Placement& before,
   if (!layout) return std::unexpected(layout.error());
   const auto* const circle = std::get_if<NodeCircle>(&layout->owners);
   if (circle == nullptr || circle->rules.pick != CircleRules::Pick::kAtOrAbove) {
-    return place(spec, nodes);
+    return place_layout(spec, std::move(*layout), nodes);
   }
   const auto index = static_cast<std::uint32_t>(nodes.size() - 1);
   PointsOfNodes points(*circle, nodes);

@@ -46,6 +46,10 @@ std::vector<CirclePoint> sorted_points(const NodeCircle& circle, std::span<const
 Result<std::shared_ptr<const Placement>> make_placement(const SchemeSpec& spec, Layout layout,
                                                         ArcTable arcs);
 
+// What `place` makes of the layout of the nodes.
+Result<std::shared_ptr<const Placement>> place_layout(const SchemeSpec& spec, Layout layout,
+                                                      std::span<const PlacedNode> nodes);
+
 struct SchemeRow {
   SchemeText text;
   // Reads its options from the reader and reports there what it refuses; then the layout does not
