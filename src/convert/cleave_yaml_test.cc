@@ -29,8 +29,7 @@ TEST(CleaveYaml, SaysWhatTheConfigurationWants) {
 # Keys are placed exactly as there. Observe mode: cleave tells what it would move, and moves
 # nothing.
 # Pool alpha:
-#   line 5: timeout: 400 is not taken over: cleave has limits.request_timeout_ms)"
-            R"( and limits.connect_timeout_ms
+#   line 5: timeout: 400 is not taken over: cleave has limits.request_timeout_ms
 listeners:
   - {address: "127.0.0.1:22121", protocol: redis, pool: alpha}
 admin: {address: "127.0.0.1:7380"}
