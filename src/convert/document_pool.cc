@@ -12,6 +12,7 @@ Pool pool_of(const ring::Document& document) {
     added.name = node.name;
     added.weight = node.weight;
     added.hash_key = node.hash_key;
+    added.position = node.id.value() - 1;  // as ring/base_ring.h: it stays when others leave
     added.rack = node.members.front().rack;
     for (const ring::Member& member : node.members) added.members.push_back(member.address);
   }

@@ -46,5 +46,28 @@ TEST(DocumentPool, KnowsOnlyNodesThatStay) {
   EXPECT_EQ(pool.nodes[1].name, "c");
 }
 
+// HAProxy hashes positions: were they counted anew, every key behind the gap would be elsewhere.
+TEST(DocumentPool, KeepsThePositionsOfNodesBehindOneThatLeft) {
+  const auto made =
+      ring::create({.pool = "main",
+                    .mark = "m",
+                    .nodes = ring::testing::make_nodes({1, 1, 1}),
+                    .scheme = {.name = "haproxy", .options = {{"method", "consistent"}}},
+                    .mode = ring::Mode::kObserve,
+                    .now = UnixMillis{1}});
+  ASSERT_TRUE(made) << made.error().message;
+  ring::Document left = *made;
+  left.nodes.erase(left.nodes.begin() + 1);
+  const auto view = ring::testing::view_of(left);
+  const Pool pool = pool_of(left);
+  const auto placement = ring::place(pool.scheme, placed_nodes(pool));
+  ASSERT_TRUE(placement) << placement.error().message;
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_EQ(left.nodes[(*placement)->owner(key).value()].id, view->owner(view->token_of(key)))
+        << key;
+  }
+}
+
 }  // namespace
 }  // namespace cleave::convert
