@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "ring/scheme.h"
 #include "ring/shares.h"
 #include "ring/view.h"
 #include "ring/width.h"
@@ -32,7 +31,7 @@ int preference(NodeId base, const ring::MoveRequest& ends) {
 
 std::vector<Piece> pieces_of(const ring::RingView& view, const ring::MoveRequest& ends) {
   std::vector<Piece> pieces;
-  const std::vector<ring::Arc> base = ring::vnode_base(view.document().nodes);
+  const std::vector<ring::Arc> base = view.base_in({ring::kFirstToken, ring::kLastToken});
   for (const ring::TokenRange& owned : view.owned_by(ends.source)) {
     for (const ring::Arc& arc : base) {
       if (!arc.range.overlaps(owned)) continue;

@@ -40,7 +40,6 @@ void Survey::add_nodes(const balance::Input& input) {
 
 void Survey::add_ranges(const balance::Input& input) {
   const ring::Document& document = view_->document();
-  if (!document.cuts.empty()) base_ = ring::vnode_base(document.nodes);
   const std::span<const heat::TokenLoad> tokens = input.picture.tokens;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < view_->entries().size(); ++at) {
@@ -129,12 +128,8 @@ std::uint64_t Survey::load_in(const ring::TokenRange& range) const {
 
 // The base gives all of it to its owner anyway.
 bool Survey::agrees(const SurveyRange& range) const {
-  auto arc = std::ranges::lower_bound(base_, range.range.first, {},
-                                      [](const ring::Arc& each) { return each.range.last; });
-  for (; arc != base_.end() && arc->range.first <= range.range.last; ++arc) {
-    if (arc->node != range.owner) return false;
-  }
-  return true;
+  return std::ranges::all_of(view_->base_in(range.range),
+                             [&](const ring::Arc& arc) { return arc.node == range.owner; });
 }
 
 std::vector<Neighbours> Survey::neighbours() const {

@@ -13,7 +13,6 @@
 
 #include "balance/input.h"
 #include "base/wide.h"
-#include "ring/scheme.h"
 #include "simulate/policy.h"
 
 namespace cleave::simulate {
@@ -97,7 +96,6 @@ class Survey {
   ring::RingSnapshot view_;
   std::vector<SurveyNode> nodes_;
   std::vector<SurveyRange> ranges_;
-  std::vector<ring::Arc> base_;
   std::uint64_t total_load_ = 0;
   UnixMillis now_;
 };
