@@ -36,9 +36,8 @@ UnixMillis Replay::until() const { return UnixMillis{day.value() + until_hour * 
 
 Result<void> read_hours(std::string_view text, Replay& replay) {
   const std::size_t dash = std::min(text.find('-'), text.size());
-  const auto from = to_number<std::uint32_t>(std::string(text.substr(0, dash)));
-  const auto until =
-      to_number<std::uint32_t>(std::string(text.substr(std::min(dash + 1, text.size()))));
+  const auto from = to_number<std::uint32_t>(text.substr(0, dash));
+  const auto until = to_number<std::uint32_t>(text.substr(std::min(dash + 1, text.size())));
   if (!from || !until || *from >= *until || *until > 24) {
     return fail(Code::kInvalid, "want hours like 20-22 (UTC, from 0 to 24, in order), got '" +
                                     std::string(text) + "'");
@@ -51,7 +50,7 @@ Result<void> read_hours(std::string_view text, Replay& replay) {
 Result<std::uint32_t> parse_scale(std::string_view text) {
   const std::size_t dot = std::min(text.find('.'), text.size());
   std::string part(text.substr(std::min(dot + 1, text.size())));
-  const auto whole = to_number<std::uint32_t>(std::string(text.substr(0, dot)));
+  const auto whole = to_number<std::uint32_t>(text.substr(0, dot));
   const bool short_part = part.size() <= 6 && (dot == text.size() || !part.empty());
   part.resize(6, '0');
   const auto parts = to_number<std::uint32_t>(part);

@@ -10,7 +10,7 @@ namespace cleave::app {
 Result<ring::PlacedNode> parse_placed_node(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string_view::npos) return ring::PlacedNode{.name = std::string(text)};
-  const auto weight = to_number<std::uint32_t>(std::string(text.substr(equals + 1)));
+  const auto weight = to_number<std::uint32_t>(text.substr(equals + 1));
   if (weight) return ring::PlacedNode{std::string(text.substr(0, equals)), *weight};
   return fail(Code::kInvalid, "--node: want NAME or NAME=WEIGHT, got '" + std::string(text) + "'");
 }

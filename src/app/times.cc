@@ -27,7 +27,7 @@ bool has_form(std::string_view text, std::string_view form) {
 }
 
 int digits(std::string_view text, std::size_t at, std::size_t count) {
-  return to_number<int>(std::string(text.substr(at, count))).value_or(0);
+  return to_number<int>(text.substr(at, count)).value_or(0);
 }
 
 std::optional<std::int64_t> ms_of_day(std::string_view text) {
@@ -46,7 +46,7 @@ std::string two(std::int64_t number) { return std::to_string(100 + number).subst
 Result<milliseconds> parse_duration(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789");
   if (end != std::string_view::npos) {
-    const auto count = to_number<std::int64_t>(std::string(text.substr(0, end)));
+    const auto count = to_number<std::int64_t>(text.substr(0, end));
     for (const auto& [unit, ms] : kUnits) {
       if (!count || text.substr(end) != unit || *count > kDurationMsMax / ms) continue;
       return milliseconds{*count * ms};

@@ -28,7 +28,7 @@ Result<std::string> join_address(std::string_view host, std::string_view port) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty() || !std::ranges::all_of(host, is_host_character))
     return fail(Code::kInvalid, "'" + text + "' is no address: want host:port");
-  const auto number = to_number<std::uint16_t>(std::string(port));
+  const auto number = to_number<std::uint16_t>(port);
   if (!number || *number == 0)
     return fail(Code::kInvalid, "'" + text + "': want a port from 1 to 65535");
   const bool is_ipv6 = host.contains(':');

@@ -43,12 +43,6 @@ std::uint32_t divisor_of(const std::vector<PoolNode>& nodes) {
   return divisor;
 }
 
-bool is_word(std::string_view text) {
-  const auto control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20; };
-  return !text.empty() && text.size() <= ring::kWordBytesMax && ring::is_utf8(text) &&
-         std::ranges::none_of(text, control);
-}
-
 // The text as a name that cleave takes, with '-' for each character that it may not have.
 std::string plain_name(std::string_view text, std::string_view more) {
   std::string name(text.substr(0, kNameCharactersMax));
@@ -121,7 +115,7 @@ void Notes::rename_nodes(Pool& pool) {
 void Notes::check_names(const Pool& pool) {
   std::set<std::string_view> seen;
   for (const PoolNode& node : pool.nodes) {
-    if (!is_word(node.name)) {
+    if (!ring::is_word(node.name)) {
       refuse(0, "server '" + node.name + "': want a name of 1 to " +
                     std::to_string(ring::kWordBytesMax) +
                     " bytes of UTF-8 without control characters");

@@ -175,7 +175,7 @@ class PoolReader {
     if (!parts) return notes_.refuse(line, "server '" + text + "': want host:port:weight [name]");
     const Result<std::string> address = join_address(parts->host, parts->port);
     if (!address) return notes_.refuse(line, "server " + address.error().message);
-    const auto weight = to_number<std::uint32_t>(std::string(parts->weight));
+    const auto weight = to_number<std::uint32_t>(parts->weight);
     if (!weight || *weight == 0)
       return notes_.refuse(line, "server '" + text + "': want a weight of at least 1");
     pool_.nodes.push_back({hashed_name(*parts), *weight, {*address}});

@@ -13,10 +13,7 @@ namespace cleave::ring {
 namespace {
 
 // What the text form and C strings can carry.
-bool is_text(std::string_view text) {
-  const auto control = [](char byte) { return static_cast<std::uint8_t>(byte) < 0x20; };
-  return text.size() <= kWordBytesMax && is_utf8(text) && std::ranges::none_of(text, control);
-}
+bool is_text(std::string_view text) { return text.empty() || is_word(text); }
 
 std::unexpected<Error> no_text(std::string_view what) {
   return fail(Code::kInvalid, std::string(what) + ": want at most " +

@@ -1,7 +1,10 @@
 #include "ring/utf8.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "ring/document.h"
 
 namespace cleave::ring {
 namespace {
@@ -42,6 +45,12 @@ bool is_utf8(std::string_view text) {
     at += lead.length;
   }
   return true;
+}
+
+bool is_word(std::string_view text) {
+  const auto control = [](char byte) { return static_cast<std::uint8_t>(byte) < 0x20; };
+  return !text.empty() && text.size() <= kWordBytesMax && is_utf8(text) &&
+         std::ranges::none_of(text, control);
 }
 
 }  // namespace cleave::ring

@@ -8,4 +8,8 @@ namespace cleave::ring {
 // True for well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 bool is_utf8(std::string_view text);
 
+// Whether it can be a name, an address, a rack, ...: 1 to kWordBytesMax (ring/document.h) bytes of
+// UTF-8 without control characters.
+bool is_word(std::string_view text);
+
 }  // namespace cleave::ring

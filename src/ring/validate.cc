@@ -26,12 +26,6 @@ bool exact(UnixMillis time) {
   return time.value() >= 0 && exact(static_cast<std::uint64_t>(time.value()));
 }
 
-bool is_word(std::string_view text) {
-  const auto control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20; };
-  return !text.empty() && text.size() <= kWordBytesMax && is_utf8(text) &&
-         std::ranges::none_of(text, control);
-}
-
 Result<void> check_word(std::string_view what, std::string_view text) {
   if (is_word(text)) return {};
   return broken(std::string(what) + " " + quoted(text) + ": want 1 to " + number(kWordBytesMax) +

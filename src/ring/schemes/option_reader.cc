@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "base/ascii.h"
+#include "base/to_number.h"
 
 namespace cleave::ring {
 
 bool same_word(std::string_view left, std::string_view right) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
+  const auto lower = [](char c) { return lowered(c); };
   return std::ranges::equal(left, right, {}, lower, lower);
 }
 
@@ -22,12 +22,8 @@ std::optional<std::string_view> OptionReader::given(std::string_view name) const
 std::uint64_t OptionReader::number(const NumberOption& option) {
   const auto text = given(option.name);
   if (!text) return option.fallback;
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (failed == std::errc{} && end == text->data() + text->size() && value >= option.min &&
-      value <= option.max) {
-    return value;
-  }
+  const auto value = to_number<std::uint64_t>(*text);
+  if (value && *value >= option.min && *value <= option.max) return *value;
   refuse_value(
       option.name, *text,
       "want a number from " + std::to_string(option.min) + " to " + std::to_string(option.max));

@@ -1,12 +1,12 @@
 #include "ring/schemes/slot_owners.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "base/to_number.h"
 #include "ring/schemes/layouts.h"
 
 namespace cleave::ring {
@@ -83,10 +83,7 @@ class SlotsReader {
 
   // Above every slot when it is no number.
   std::uint64_t number(std::string_view text) const {
-    std::uint64_t value = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = failed == std::errc{} && end == text.data() + text.size();
-    return good ? value : owners_.size();
+    return to_number<std::uint64_t>(text).value_or(owners_.size());
   }
 
   OptionReader& options_;
