@@ -1,5 +1,5 @@
 // What tests against real servers share: a redis-server in a temporary directory, a blocking
-// client, and a loop that runs until something has happened. Loopback, ports given by the kernel.
+// client, and a loop that runs until something has happened. Loopback, free ports.
 #pragma once
 
 #include <arpa/inet.h>
@@ -26,6 +26,7 @@
 
 #include "backend/pipe.h"
 #include "net/asio_loop.h"
+#include "net/free_port_testing.h"
 #include "wire/resp.h"
 
 namespace cleave::backend {
@@ -76,19 +77,6 @@ inline sockaddr_in loopback(std::uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return address;
-}
-
-// A port that was free a moment ago.
-inline std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
-  ::close(fd);
-  return ntohs(address.sin_port);
 }
 
 // A blocking connection that speaks raw bytes.
@@ -204,7 +192,7 @@ class RawClient {
 class RedisServer {
  public:
   explicit RedisServer(std::vector<std::string> extra = {})
-      : port_(free_port()), extra_(std::move(extra)) {
+      : port_(net::free_port()), extra_(std::move(extra)) {
     std::string pattern = (std::filesystem::temp_directory_path() / "cleave-redis-XXXXXX").string();
     directory_ = ::mkdtemp(pattern.data());
     start();

@@ -1,11 +1,9 @@
 // What tests against real coordinators share: a server process in a directory of its own, and a
-// forwarder that can be cut. Loopback, ports given by the kernel.
+// forwarder that can be cut. Loopback, free ports.
 #pragma once
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,23 +22,9 @@
 #include <vector>
 
 #include "net/asio_loop.h"
+#include "net/free_port_testing.h"
 
 namespace cleave::coord {
-
-// A port that was free a moment ago.
-inline std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
 
 // A failure, and false, when the program is not in PATH: a test that needs a server does not pass
 // without it.

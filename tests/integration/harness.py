@@ -4,6 +4,7 @@ its process id."""
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,10 +21,24 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CLEAVE = os.environ.get("CLEAVE", os.path.join(ROOT, "build", "release", "cleave"))
 
 
+_given_ports = set()
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port of loopback that was free a moment ago, each time another one. Not from the range that
+    the kernel gives to connections: there it may be taken again before its server listens."""
+    for port in random.SystemRandom().sample(range(10_000, 24_000), 1000):
+        if port in _given_ports:
+            continue
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        _given_ports.add(port)
+        return port
+    raise RuntimeError("no free port from 10000 to 23999")
 
 
 def wait_for(what, check, seconds=20.0, pause=0.02):

@@ -63,9 +63,9 @@ class EtcdServer {
 
  private:
   ServerProcess process_;
-  const std::uint16_t port_ = free_port();
-  const std::uint16_t peer_port_ = free_port();
-  const std::uint16_t health_port_ = free_port();
+  const std::uint16_t port_ = net::free_port();
+  const std::uint16_t peer_port_ = net::free_port();
+  const std::uint16_t health_port_ = net::free_port();
   net::TlsFiles certificate_;
 };
 
@@ -198,7 +198,7 @@ TEST_F(EtcdRegisterTest, ABeatIsTwoRequestsAndIdlenessNone) {
 TEST_F(EtcdRegisterTest, OneOfTwoEndpointsMayBeDeadOrAsleep) {
   EtcdServer asleep;
   ASSERT_TRUE(asleep.process().runs());
-  const std::string dead = "http://127.0.0.1:" + std::to_string(free_port());
+  const std::string dead = "http://127.0.0.1:" + std::to_string(net::free_port());
   const auto one = make(*loop_, {.endpoints = {dead, server_.url()}, .prefix = prefix_});
   EXPECT_EQ(write(*one, 0, "first"), Epoch{1});
 

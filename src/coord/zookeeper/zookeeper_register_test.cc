@@ -70,7 +70,7 @@ class ZookeeperServer {
 
   const std::string kJars = "/usr/share/java/";
   ServerProcess process_;
-  const std::uint16_t port_ = free_port();
+  const std::uint16_t port_ = net::free_port();
 };
 
 ZookeeperServer& shared_server() {
@@ -182,7 +182,7 @@ TEST_F(ZookeeperRegisterTest, PartsOfOldDocumentsAndOfLostRacesGo) {
 }
 
 TEST_F(ZookeeperRegisterTest, OneOfTwoServersMayBeDead) {
-  const std::string dead = "127.0.0.1:" + std::to_string(free_port());
+  const std::string dead = "127.0.0.1:" + std::to_string(net::free_port());
   for (int i = 0; i < 4; ++i) {  // the client begins with any
     const auto one = make(*loop_, {.servers = {dead, url()}, .prefix = prefix_});
     EXPECT_TRUE(read(*one));
