@@ -21,7 +21,8 @@ PROGRAM = ROOT / "build" / "bench" / "ring_bench"
 UHASHRING = ROOT / "bench" / "micro" / "uhashring_bench.py"
 JUMP_SOURCE = ROOT / "bench" / "micro" / "go"
 JUMP = ROOT / "build" / "bench" / "ring_jump"
-LOOKUPS = ("cached", "uncached", "dependent")
+SINGLE = ("cached", "uncached", "dependent")
+LOOKUPS = (*SINGLE, "cached, batch", "uncached, batch")
 PEERS = {"libmemcached": "Debian's libmemcached-dev", "Rust hashring": "cargo",
          "Rust anchorhash": "cargo", "Go XXH64 + jump": "go",
          "Python uhashring": "pip install uhashring"}
@@ -89,25 +90,38 @@ def rebuild_table(least):
     return table(rows)
 
 
+def draw(axis, least, what, ring, style):
+    """A ring's line; its look-ups in batches have the colour of the line before, and no label."""
+    points = sorted(key[2] for key in least if key[:2] == (what, ring))
+    if not points:
+        return
+    if what in SINGLE:
+        style = {"label": ring, **style}
+    else:
+        style = {"color": axis.lines[-1].get_color(), **style}
+    axis.plot(points, [least[(what, ring, each)][0] for each in points], marker="o", markersize=3,
+              **style)
+
+
 def plot(least, file):
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
     pyplot.rcParams["svg.fonttype"] = "none"
     pyplot.rcParams["svg.hashsalt"] = "cleave"
-    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), sharey=True)
+    figure, axes = pyplot.subplots(1, len(SINGLE), figsize=(13, 4.2), sharey=True)
     rings = sorted({ring for what, ring, _ in least if what in LOOKUPS and "view" not in ring
                     and "weighted" not in ring})
-    for axis, what in zip(axes, LOOKUPS):
+    for axis, what in zip(axes, SINGLE):
         for ring in rings:
-            points = sorted(key[2] for key in least if key[:2] == (what, ring))
-            style = {"linewidth": 2} if ring.startswith("cleave") else {"linestyle": "--"}
-            axis.plot(points, [least[(what, ring, each)][0] for each in points], marker="o",
-                      markersize=3, label=ring, **style)
+            ours = ring.startswith("cleave")
+            draw(axis, least, what, ring, {"linewidth": 2} if ours else {"linestyle": "--"})
+            draw(axis, least, f"{what}, batch", ring, {"linestyle": ":"})
         axis.set(title=what, xlabel="points", xscale="log", yscale="log")
         axis.minorticks_off()
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("ns a look-up, 16-byte keys")
+    axes[1].text(0.02, 0.98, "dotted: 64 keys a call", transform=axes[1].transAxes, va="top")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncol=4, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.14, 1, 1))

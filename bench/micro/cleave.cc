@@ -25,6 +25,9 @@ struct Placed {
   std::shared_ptr<const Placement> placement;
 
   std::size_t owner(std::string_view key) const { return *placement->owner(key); }
+  void owners(std::span<const std::string_view> keys, std::span<std::size_t> found) const {
+    placement->owners(keys, found);
+  }
 };
 
 // A scheme that has 100 points a node by itself, or the option `points`.

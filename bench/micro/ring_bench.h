@@ -3,6 +3,7 @@
 //   cached     4,096 keys of 16 bytes over and over: keys, and a small ring, stay in the cache
 //   uncached   2^20 keys, each asked once a round: keys and large rings come from memory
 //   dependent  as cached, but the next key depends on the last answer: look-ups cannot overlap
+//   batch      as cached and as uncached, 64 keys a call, for rings that can look up many at once
 //   build      all nodes from nothing
 //   add        one node more, until the ring answers with it
 //   memory     bytes a point that the ring holds, by the allocator's own count
@@ -13,10 +14,12 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +70,25 @@ void ask_dependent(benchmark::State& state, const Ring& ring, std::size_t key_co
   benchmark::DoNotOptimize(owner);
 }
 
+template <class Ring>
+concept LooksUpMany = requires(const Ring& ring, std::span<const std::string_view> keys,
+                               std::span<std::size_t> owners) { ring.owners(keys, owners); };
+
+template <LooksUpMany Ring>
+void ask_many(benchmark::State& state, const Ring& ring, std::size_t key_count) {
+  constexpr std::size_t kKeysACall = 64;
+  const std::vector<Key>& all = keys();
+  std::array<std::string_view, kKeysACall> asked;
+  std::array<std::size_t, kKeysACall> owners{};
+  std::size_t at = 0;
+  while (state.KeepRunningBatch(kKeysACall)) {
+    for (std::size_t i = 0; i < kKeysACall; ++i) asked[i] = text(all[at + i]);
+    ring.owners(asked, owners);
+    benchmark::DoNotOptimize(owners);
+    at = (at + kKeysACall) % key_count;
+  }
+}
+
 // A ring that is made when it is first asked for, and kept.
 template <class Ring>
 class Lazy {
@@ -98,6 +120,14 @@ void register_lookups(const std::string& name, Make make, const Size& size) {
   benchmark::RegisterBenchmark(("dependent" + suffix).c_str(), [=](benchmark::State& state) {
     ask_dependent(state, ring->get(), kFewKeys);
   });
+  if constexpr (LooksUpMany<Ring>) {
+    benchmark::RegisterBenchmark(("cached, batch" + suffix).c_str(), [=](benchmark::State& state) {
+      ask_many(state, ring->get(), kFewKeys);
+    });
+    benchmark::RegisterBenchmark(
+        ("uncached, batch" + suffix).c_str(),
+        [=](benchmark::State& state) { ask_many(state, ring->get(), kManyKeys); });
+  }
 }
 
 // Registers the build of a ring, and what it holds.

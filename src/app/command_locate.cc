@@ -59,10 +59,12 @@ void print_owners_json(const ring::Placement& placement, const std::vector<ring:
                        const std::vector<std::string>& keys) {
   Json names = Json::array();
   for (const ring::PlacedNode& node : nodes) names.push_back(node.name);
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  std::vector<std::size_t> found(keys.size());
+  placement.owners(views, found);
   Json owners = Json::array();
-  for (const std::string& key : keys) {
-    const auto owner = placement.owner(key);
-    owners.push_back(owner ? Json(*owner) : Json(nullptr));
+  for (const std::size_t owner : found) {
+    owners.push_back(owner == ring::kNoNode ? Json(nullptr) : Json(owner));
   }
   Cli::print_json(Json{{"nodes", std::move(names)}, {"owners", std::move(owners)}});
 }

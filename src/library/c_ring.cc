@@ -2,8 +2,11 @@
 // the core, and turns exceptions into statuses.
 #include <cleave/cleave_ring.h>
 
+#include <algorithm>
+#include <array>
 #include <cleave/ring.hpp>
 #include <new>
+#include <span>
 
 #include "library/c_support.h"
 #include "library/ring_error.h"
@@ -24,6 +27,11 @@ using cleave::library::want;
 // More than any ring has; seen before memory behind a wild count is read.
 constexpr std::size_t kOptionsMax = 1'000;
 constexpr std::size_t kBatchMax = std::size_t{1} << 32U;
+
+// Of a batch, keys that are looked up together.
+constexpr std::size_t kViewsMax = 256;
+
+static_assert(CLEAVE_RING_NOWHERE == cleave::ring::kNoNode);
 
 Ring::Options options_of(const cleave_ring_option* options, std::size_t count) {
   want(options != nullptr || count == 0, "options is NULL");
@@ -130,8 +138,11 @@ cleave_ring_status cleave_ring_locate_many(const cleave_ring* ring, const char* 
     want(keys != nullptr && key_sizes != nullptr && nodes != nullptr, "NULL");
     check(key_count <= kBatchMax, cleave::RingError::Code::kLimit, "too many keys");
     const cleave::ring::PlacedRing& placed = RingAccess::of(ring->value);
-    for (std::size_t i = 0; i < key_count; ++i) {
-      nodes[i] = owner_of(placed, key_of(keys[i], key_sizes[i]));
+    std::array<std::string_view, kViewsMax> views;
+    for (std::size_t at = 0; at < key_count; at += kViewsMax) {
+      const std::size_t some = std::min(kViewsMax, key_count - at);
+      for (std::size_t i = 0; i < some; ++i) views[i] = key_of(keys[at + i], key_sizes[at + i]);
+      placed.owners(std::span(views).first(some), {nodes + at, some});
     }
     return CLEAVE_RING_OK;
   });

@@ -68,9 +68,8 @@ std::optional<std::size_t> Ring::locate(std::string_view key) const noexcept {
 
 void Ring::locate(const std::string_view* keys, std::size_t count,
                   std::size_t* owners) const noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    owners[i] = impl_->ring.owner(keys[i]).value_or(kNowhere);
-  }
+  static_assert(kNowhere == ring::kNoNode);
+  impl_->ring.owners({keys, count}, {owners, count});
 }
 
 std::optional<std::uint64_t> Ring::token_of(std::string_view key) const noexcept {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ring/ownership.h"
+#include "ring/schemes/key_batches.h"
 #include "ring/schemes/placement_join.h"
 #include "ring/utf8.h"
 
@@ -169,6 +170,19 @@ std::size_t PlacedRing::owner(Token token) const {
     if (id != 0) return id - 1;
   }
   return placement_->owner(token);
+}
+
+void PlacedRing::owners(std::span<const std::string_view> keys,
+                        std::span<std::size_t> owners) const {
+  if (cuts_.empty()) return placement_->owners(keys, owners);
+  for_each_key_batch(keys, owners, [&](auto some, auto tokens, auto found) {
+    placement_->tokens_of(some, tokens);
+    placement_->owners(tokens, found);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::uint32_t id = tokens[i] ? owner_of_piece_[pieces_.find(*tokens[i])] : 0;
+      if (id != 0) found[i] = id - 1;
+    }
+  });
 }
 
 std::optional<std::size_t> PlacedRing::index_of(std::string_view node) const {

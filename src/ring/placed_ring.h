@@ -72,6 +72,9 @@ class PlacedRing {
   // Index of the node in `nodes`; nullopt as Placement::token_of. Cost: the hash and O(1) expected.
   std::optional<std::size_t> owner(std::string_view key) const;
   std::size_t owner(Token token) const;
+  // Many at once, kNoNode for a key without a token. Requires: as many owners as keys. Cost: as
+  // Placement::owners.
+  void owners(std::span<const std::string_view> keys, std::span<std::size_t> owners) const;
   std::optional<Token> token_of(std::string_view key) const { return placement_->token_of(key); }
 
   const SchemeSpec& scheme() const { return scheme_; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ring/placed_ring_testing.h"
+#include "ring/schemes/key_batches.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
@@ -55,6 +56,28 @@ TEST(PlacedRing, TellsWhatANaiveSearchTells) {
     const auto token = ring.token_of(key);
     ASSERT_TRUE(token);
     ASSERT_EQ(ring.owner(key), ring.owner(*token));
+  }
+}
+
+// Batches of every size around that of a batch, in rings with and without cuts, small ones and one
+// that is fetched from memory.
+TEST(PlacedRing, ManyKeysLieWhereEachOfThemLies) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    RingSpec spec = random_spec(rng, 12);
+    if (seed == 0) spec.scheme = {.name = "murmur64a-vnode", .options = {{"points", "100000"}}};
+    const PlacedRing ring = made(spec);
+    std::vector<std::string> keys;
+    for (std::uint64_t i = rng.below(3 * kKeyBatch); i > 0; --i) {
+      keys.emplace_back(rng.below(80), static_cast<char>(rng.next()));
+    }
+    const std::vector<std::string_view> views(keys.begin(), keys.end());
+    std::vector<std::size_t> owners(keys.size());
+    ring.owners(views, owners);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(owners[i], ring.owner(views[i]).value_or(kNoNode)) << "key " << i;
+    }
   }
 }
 

@@ -1,10 +1,12 @@
 // Values of the hash functions alone, as the peers gave them, and published check values.
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/crc.h"
 #include "ring/schemes/digest.h"
 #include "ring/schemes/jump.h"
+#include "ring/schemes/md5_lanes.h"
 #include "ring/schemes/memcached_hash.h"
 #include "ring/schemes/murmur.h"
 #include "ring/schemes/utf16.h"
@@ -150,6 +152,37 @@ void compare_buckets(const std::string& name, const std::string& inputs) {
 TEST(HashVectors, JumpAndGuava) {
   compare_buckets("jump_hash.json", "inputs_unsigned64");
   compare_buckets("guava_consistent_hash.json", "inputs_signed64");
+}
+
+// Every length around the ends of blocks and words, in batches of every size, long texts among
+// short ones.
+TEST(HashVectors, Md5InLanesIsMd5) {
+  Rng rng(17);
+  for (std::size_t size = 0; size <= 3 * kMd5Lanes + 1; ++size) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string text(rng.below(i % 7 == 0 ? 200 : 57), '\0');
+      for (char& byte : text) byte = static_cast<char>(rng.next());
+      texts.push_back(std::move(text));
+    }
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    std::vector<Md5> digests(size);
+    md5_many(views, digests);
+    for (std::size_t i = 0; i < size; ++i) {
+      EXPECT_EQ(digests[i], md5(texts[i])) << size << " texts, " << texts[i].size() << " bytes";
+    }
+  }
+}
+
+TEST(HashVectors, Md5InLanesOfEveryLength) {
+  for (std::size_t bytes = 0; bytes <= 130; ++bytes) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < kMd5Lanes; ++i) texts.emplace_back(bytes, static_cast<char>(i));
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    std::vector<Md5> digests(kMd5Lanes);
+    md5_many(views, digests);
+    for (std::size_t i = 0; i < kMd5Lanes; ++i) EXPECT_EQ(digests[i], md5(texts[i])) << bytes;
+  }
 }
 
 TEST(HashVectors, PublishedCheckValues) {

@@ -10,6 +10,7 @@
 
 #include "ring/schemes/digest.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/md5_token.h"
 #include "ring/schemes/memcached_hash.h"
 #include "ring/schemes/murmur.h"
 
@@ -63,13 +64,18 @@ std::uint64_t value_of(std::string_view text, JedisHash hash) {
   return hash == JedisHash::kMd5 ? md5_32(text) : unsigned_order(murmur64a(text, kSeed));
 }
 
+// What of a key is hashed.
+struct HashedPart {
+  bool tagged;
+
+  std::string_view operator()(std::string_view key) const { return tagged ? key_tag(key) : key; }
+};
+
 KeyToToken key_to_token(JedisHash hash, bool tagged) {
-  const auto text = [tagged](std::string_view key) { return tagged ? key_tag(key) : key; };
-  if (hash == JedisHash::kMd5) {
-    return key_token_32([text](std::string_view key) { return md5_32(text(key)); });
-  }
+  const HashedPart part{tagged};
+  if (hash == JedisHash::kMd5) return Md5Token<token_of_first_word, HashedPart>{part};
   return key_token_64(
-      [text](std::string_view key) { return value_of(text(key), JedisHash::kMurmur); });
+      [part](std::string_view key) { return value_of(part(key), JedisHash::kMurmur); });
 }
 
 std::vector<CirclePoint> unnamed_points(std::span<const PlacedNode> nodes, JedisHash hash) {

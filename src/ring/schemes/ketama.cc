@@ -1,10 +1,12 @@
 #include "ring/schemes/ketama.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ring/schemes/digest.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/md5_lanes.h"
 #include "ring/schemes/numbered_text.h"
 
 namespace cleave::ring {
@@ -38,14 +40,21 @@ std::vector<std::uint32_t> npm_counts(std::span<const PlacedNode> nodes, std::ui
   return counts;
 }
 
-void add_md5_points(std::string_view stem, std::uint32_t count, std::uint32_t node,
-                    std::vector<CirclePoint>& points, std::uint32_t of_digest) {
-  NumberedText text(std::string(stem) + "-");
-  for (std::uint32_t i = 0; i < count; ++i, text.next()) {
-    const Md5 digest = md5(text.text());
-    for (std::uint32_t x = 0; x < of_digest; ++x) {
-      points.push_back({little_endian_32(digest, x), node});
+void add_md5_points(const DigestPoints& added, std::vector<CirclePoint>& points) {
+  NumberedText text(std::string(added.stem) + "-");
+  std::array<std::string, kMd5Lanes> texts;
+  std::array<std::string_view, kMd5Lanes> views;
+  std::array<Md5, kMd5Lanes> digests;
+  for (std::uint32_t done = 0; done < added.texts;) {
+    const std::size_t some = std::min<std::size_t>(kMd5Lanes, added.texts - done);
+    for (std::size_t i = 0; i < some; ++i, text.next()) views[i] = texts[i] = text.text();
+    md5_many(std::span(views).first(some), std::span(digests).first(some));
+    for (const Md5& digest : std::span(digests).first(some)) {
+      for (std::uint32_t x = 0; x < added.of_digest; ++x) {
+        points.push_back({little_endian_32(digest, x), added.node});
+      }
     }
+    done += static_cast<std::uint32_t>(some);
   }
 }
 

@@ -29,9 +29,16 @@ constexpr std::uint64_t ketama_points_max(std::uint64_t nodes) {
   return nodes * kKetamaTexts * kMd5Points;
 }
 
-// The points of "stem-0" .. "stem-(count - 1)", the first `of_digest` of each digest.
-void add_md5_points(std::string_view stem, std::uint32_t count, std::uint32_t node,
-                    std::vector<CirclePoint>& points, std::uint32_t of_digest = kMd5Points);
+// The points of a node: the first `of_digest` words of the digests of "stem-0" to
+// "stem-(texts - 1)".
+struct DigestPoints {
+  std::string_view stem;
+  std::uint32_t texts;
+  std::uint32_t node;
+  std::uint32_t of_digest = kMd5Points;
+};
+
+void add_md5_points(const DigestPoints& added, std::vector<CirclePoint>& points);
 
 // "host:port" apart; port empty when the name does not end in a colon and digits.
 struct HostPort {

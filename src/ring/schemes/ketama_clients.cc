@@ -19,11 +19,13 @@
 //   MD5 or SHA-1 points of "name-i" as given, as many texts as npm_counts says, four
 //   of a digest, three with the hash_ring compatibility; tie: the server that stands first
 #include <array>
+#include <utility>
 
 #include "ring/schemes/crc.h"
 #include "ring/schemes/digest.h"
 #include "ring/schemes/ketama.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/md5_token.h"
 #include "ring/schemes/memcached_hash.h"
 #include "ring/schemes/numbered_text.h"
 #include "ring/schemes/utf16.h"
@@ -114,7 +116,7 @@ Layout spymemcached(OptionReader& options, std::span<const PlacedNode> nodes) {
       add_numbered_points({.stem = texts, .count = kKetamaTexts * kMd5Points, .node = i}, hash,
                           points);
     } else {
-      add_md5_points(text, counts[i], i, points);
+      add_md5_points({text, counts[i], i}, points);
     }
   }
   return circle_layout_32(hash, std::move(points), kLastPut);
@@ -126,20 +128,23 @@ Layout uhashring_ketama(OptionReader& options, std::span<const PlacedNode> nodes
   std::vector<CirclePoint> points;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::uint64_t texts = kKetamaTexts * nodes.size() * nodes[i].weight / total;
-    add_md5_points(nodes[i].name, static_cast<std::uint32_t>(texts), i, points);
+    add_md5_points({nodes[i].name, static_cast<std::uint32_t>(texts), i}, points);
   }
   CircleRules rules = kLastPut;
   rules.pick = CircleRules::Pick::kAbove;
   return circle_layout_32(md5_32, std::move(points), rules);
 }
 
+std::uint64_t md5_number(std::string_view text) { return upper_64(md5(text)); }
+std::uint64_t sha1_number(std::string_view text) { return upper_64(sha1(text)); }
+
 // Only the upper 64 bits of the numbers count (docs/adr/0013-placement-schemes.md): a key whose
 // text is that of a point meets its own value there, and goes on to the next point.
 Layout uhashring_numbers(OptionReader& options, std::span<const PlacedNode> nodes,
-                         std::uint64_t (*number)(std::string_view)) {
+                         KeyToToken token_of, std::uint64_t (*number)(std::string_view)) {
   constexpr std::uint32_t kPointsPerWeight160 = 160;
   if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
-  return {.token_of = key_token_64(number),
+  return {.token_of = std::move(token_of),
           .owners = named_circle({.separator = "-", .per_weight = kPointsPerWeight160}, number,
                                  {.width = CircleRules::Width::k64,
                                   .tie = CircleRules::Tie::kLastPut,
@@ -159,55 +164,50 @@ Layout uhashring(OptionReader& options, std::span<const PlacedNode> nodes) {
   switch (options.choice<UhashringHash>("hash", kUhashringHashes)) {
     case UhashringHash::kKetama: return uhashring_ketama(options, nodes);
     case UhashringHash::kSha1:
-      return uhashring_numbers(options, nodes,
-                               [](std::string_view text) { return upper_64(sha1(text)); });
+      return uhashring_numbers(options, nodes, key_token_64(sha1_number), sha1_number);
     case UhashringHash::kMd5: break;
   }
-  return uhashring_numbers(options, nodes,
-                           [](std::string_view text) { return upper_64(md5(text)); });
+  return uhashring_numbers(options, nodes, Md5Token<token_of_upper_64>{}, md5_number);
 }
 
-// The first words of a digest, each a point.
-using Words = std::array<std::uint32_t, kMd5Points>;
+enum class NpmHash : std::uint8_t { kMd5, kSha1 };
 
-template <class Digest>
-Words words_of(const Digest& digest) {
-  Words words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = little_endian_32(digest, i);
-  return words;
+constexpr std::array<Choice<NpmHash>, 2> kNpmHashes = {
+    {{"md5", NpmHash::kMd5}, {"sha1", NpmHash::kSha1}}};
+
+void add_sha1_points(const DigestPoints& added, std::vector<CirclePoint>& points) {
+  NumberedText text(std::string(added.stem) + "-");
+  for (std::uint32_t i = 0; i < added.texts; ++i, text.next()) {
+    const Sha1 digest = sha1(text.text());
+    for (std::uint32_t x = 0; x < added.of_digest; ++x) {
+      points.push_back({little_endian_32(digest, x), added.node});
+    }
+  }
 }
-
-Words md5_words(std::string_view text) { return words_of(md5(text)); }
-Words sha1_words(std::string_view text) { return words_of(sha1(text)); }
-
-using DigestWords = Words (*)(std::string_view text);
-
-constexpr std::array<Choice<DigestWords>, 2> kNpmHashes = {
-    {{"md5", md5_words}, {"sha1", sha1_words}}};
 
 // Points of a digest, by the compatibility that the ring is made with.
 constexpr std::array<Choice<std::uint32_t>, 3> kNpmFormats = {
     {{"default", 4}, {"ketama", 4}, {"hash_ring", 3}}};
 
 Layout npm_hashring(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const DigestWords words_at = options.choice<DigestWords>("hash", kNpmHashes);
+  const auto hash = options.choice<NpmHash>("hash", kNpmHashes);
   const std::uint32_t of_digest = options.choice<std::uint32_t>("format", kNpmFormats);
   const std::uint64_t texts = options.number(
       {.name = "points", .fallback = kKetamaTexts, .min = 1, .max = kPlacedPointsMax});
   const std::string_view port = options.given("default_port").value_or("");
   if (!options.fits(texts * nodes.size() * of_digest)) return {};
   const std::vector<std::uint32_t> counts = npm_counts(nodes, texts);
+  const auto add_points = hash == NpmHash::kMd5 ? add_md5_points : add_sha1_points;
   std::vector<CirclePoint> points;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::string_view name = nodes[i].name;
     const std::string_view stem = port.empty() ? name : without_port(name, port);
-    NumberedText text(std::string(stem) + "-");
-    for (std::uint32_t j = 0; j < counts[i]; ++j, text.next()) {
-      const Words words = words_at(text.text());
-      for (std::uint32_t x = 0; x < of_digest; ++x) points.push_back({words[x], i});
-    }
+    add_points({stem, counts[i], i, of_digest}, points);
   }
-  return circle_layout_32([words_at](std::string_view key) { return words_at(key)[0]; },
+  if (hash == NpmHash::kMd5) {
+    return circle_layout(Md5Token<token_of_first_word>{}, std::move(points), {});
+  }
+  return circle_layout_32([](std::string_view key) { return little_endian_32(sha1(key), 0); },
                           std::move(points));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ring/schemes/circle.h"
+#include "ring/schemes/memcached_hash.h"
 #include "ring/schemes/numbered_text.h"
 #include "ring/schemes/scheme_row.h"
 
@@ -28,6 +29,9 @@ KeyToToken key_token_32(Hash hash) {
     return token_of_32(hash(key));
   };
 }
+
+// The same for a hash that is chosen as the ring is made: MD5 (md5_32) hashes many keys at once.
+KeyToToken key_token_32(KeyHash32 hash);
 
 template <class Hash>
 KeyToToken key_token_64(Hash hash) {

@@ -49,7 +49,7 @@ Layout weighted_circle(OptionReader& options, std::span<const PlacedNode> nodes,
   if (!options.fits(ketama_points_max(nodes.size()))) return {};
   const std::vector<std::uint32_t> counts = ketama_counts(nodes);
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    add_md5_points(stem(nodes[i].name), counts[i], i, points);
+    add_md5_points({stem(nodes[i].name), counts[i], i}, points);
   }
   return circle_layout_32(hash, std::move(points));
 }

@@ -4,6 +4,8 @@
 #include <functional>
 #include <iterator>
 
+#include "base/check.h"
+#include "ring/schemes/key_batches.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/point_sort.h"
 #include "ring/schemes/scheme_row.h"
@@ -72,6 +74,10 @@ Result<void> check_nodes(std::span<const PlacedNode> nodes) {
   return fail(Code::kInvalid, "two nodes are named '" + std::string(*twice) + "'");
 }
 
+// From here on an index is not all in the second cache of a processor, and it pays to call memory
+// for many look-ups before the first of them is made.
+constexpr std::size_t kFetchedArcs = std::size_t{1} << 15U;
+
 }  // namespace
 
 Placement::Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens)
@@ -79,6 +85,32 @@ Placement::Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens)
       index_(std::move(arcs.firsts)),
       owners_(std::move(arcs.owners)),
       tokens_(tokens) {}
+
+void Placement::owners(std::span<const std::optional<Token>> tokens,
+                       std::span<std::size_t> owners) const {
+  CHECK(tokens.size() == owners.size());
+  if (owners_.size() >= kFetchedArcs) {
+    for (const std::optional<Token>& token : tokens) {
+      if (token) index_.fetch_first(*token);
+    }
+    for (const std::optional<Token>& token : tokens) {
+      if (!token) continue;
+      index_.fetch_rest(*token);
+      __builtin_prefetch(&owners_[index_.find_about(*token)]);
+    }
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    owners[i] = tokens[i] ? owners_[index_.find(*tokens[i])].value() - 1 : kNoNode;
+  }
+}
+
+void Placement::owners(std::span<const std::string_view> keys,
+                       std::span<std::size_t> owners) const {
+  for_each_key_batch(keys, owners, [&](auto some, auto tokens, auto found) {
+    tokens_of(some, tokens);
+    this->owners(tokens, found);
+  });
+}
 
 Result<std::shared_ptr<const Placement>> place(const SchemeSpec& spec,
                                                std::span<const PlacedNode> nodes) {

@@ -31,6 +31,9 @@ inline constexpr std::size_t kPlacedNodesMax = 100'000;
 inline constexpr std::uint32_t kPlacedWeightMax = 1'000'000;
 inline constexpr std::uint64_t kPlacedPointsMax = std::uint64_t{1} << 23U;  // or table entries
 
+// In place of an index: no node.
+inline constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
+
 // A node as the peer's configuration names it. Weight 1..kPlacedWeightMax.
 struct PlacedNode {
   std::string name;
@@ -81,6 +84,17 @@ class Placement {
     __builtin_prefetch(&owners_[index_.find_about(token)]);
     return owners_[index_.find(token)].value() - 1;
   }
+
+  // Many at once: `tokens[i]` and `owners[i]` are those of `keys[i]`; kNoNode is the owner of a key
+  // without a token. Requires: as many of each. Cost: 16-byte keys with a fast hash about as one at
+  // a time in a small ring; half of it and less for MD5, whose hashes run side by side, and for
+  // rings that come from memory, where the reads do.
+  void tokens_of(std::span<const std::string_view> keys,
+                 std::span<std::optional<Token>> tokens) const {
+    token_of_(keys, tokens);
+  }
+  void owners(std::span<const std::optional<Token>> tokens, std::span<std::size_t> owners) const;
+  void owners(std::span<const std::string_view> keys, std::span<std::size_t> owners) const;
 
  private:
   KeyToToken token_of_;

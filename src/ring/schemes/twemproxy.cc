@@ -14,6 +14,7 @@
 #include "ring/schemes/crc.h"
 #include "ring/schemes/ketama.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/md5_token.h"
 #include "ring/schemes/memcached_hash.h"
 
 namespace cleave::ring {
@@ -31,6 +32,8 @@ constexpr std::array<Choice<KeyHash32>, 12> kHashes = {{{"fnv1a_64", fnv1a_64},
                                                         {"hsieh", hsieh},
                                                         {"murmur", murmur},
                                                         {"jenkins", jenkins}}};
+
+constexpr std::uint32_t kHashOfEmpty = 0;
 
 // The bytes around a hash tag; nullopt: keys are hashed whole.
 struct TagBytes {
@@ -54,12 +57,45 @@ std::string_view tag_of(std::string_view key, const TagBytes& tag) {
   return key.substr(open + 1, close - open - 1);
 }
 
-Hash32 read_hash(OptionReader& options) {
-  return [hash = options.choice<KeyHash32>("hash", kHashes),
-          tag = read_tag(options)](std::string_view key) {
-    if (key.empty()) return std::uint32_t{0};
-    return hash(tag ? tag_of(key, *tag) : key);
-  };
+// What of a key is hashed. Empty only if the key is.
+struct HashedPart {
+  std::optional<TagBytes> tag;
+
+  std::string_view operator()(std::string_view key) const { return tag ? tag_of(key, *tag) : key; }
+};
+
+struct KeyHash {
+  KeyHash32 hash;
+  HashedPart part;
+
+  std::uint32_t operator()(std::string_view key) const {
+    return key.empty() ? kHashOfEmpty : hash(part(key));
+  }
+};
+
+KeyHash read_hash(OptionReader& options) {
+  return {.hash = options.choice<KeyHash32>("hash", kHashes), .part = {read_tag(options)}};
+}
+
+// KeyHash by MD5, many keys at once.
+struct Md5Keys {
+  Md5Token<token_of_first_word, HashedPart> token_of;
+
+  std::optional<Token> operator()(std::string_view key) const {
+    return key.empty() ? token_of_32(kHashOfEmpty) : token_of(key);
+  }
+  void operator()(std::span<const std::string_view> keys,
+                  std::span<std::optional<Token>> tokens) const {
+    token_of(keys, tokens);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i].empty()) tokens[i] = token_of_32(kHashOfEmpty);
+    }
+  }
+};
+
+KeyToToken key_to_token(const KeyHash& hash) {
+  if (hash.hash == md5_32) return Md5Keys{.token_of = {hash.part}};
+  return key_token_32(hash);
 }
 
 // A server as twemproxy names it.
@@ -85,9 +121,9 @@ Layout ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
   const std::vector<std::uint32_t> counts = ketama_counts(nodes);
   std::vector<CirclePoint> points;
   for (const Server& server : sorted_servers(options, nodes)) {
-    add_md5_points(server.name, counts[server.node], server.node, points);
+    add_md5_points({server.name, counts[server.node], server.node}, points);
   }
-  return circle_layout_32(read_hash(options), std::move(points));
+  return circle_layout(key_to_token(read_hash(options)), std::move(points), {});
 }
 
 Layout modula(OptionReader& options, std::span<const PlacedNode> nodes) {

@@ -76,6 +76,15 @@ inline void PrintTo(const Compared& compared, std::ostream* out) {
        << compared.not_carried << " not carried, " << compared.differences << " differences";
 }
 
+// Of all keys at once.
+inline std::vector<std::size_t> owners_together(const Placement& placement,
+                                                const std::vector<std::string>& keys) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  std::vector<std::size_t> owners(keys.size());
+  placement.owners(views, owners);
+  return owners;
+}
+
 inline void compare(const std::string& id, const Configuration& configuration,
                     const std::string& recorded, Compared& compared) {
   static const std::vector<std::string> kKeys = read_vector_keys();
@@ -83,6 +92,9 @@ inline void compare(const std::string& id, const Configuration& configuration,
   const auto placement = place(configuration.spec, configuration.nodes);
   ASSERT_TRUE(placement) << id << ": " << placement.error().message;
   ASSERT_EQ(recorded.size(), kKeys.size()) << id;
+  std::vector<std::string> sent(kKeys.size());
+  std::ranges::transform(kKeys, sent.begin(), configuration.sent);
+  const std::vector<std::size_t> together = owners_together(**placement, sent);
   std::size_t differences = 0;
   for (std::size_t i = 0; i < kKeys.size(); ++i) {
     const char want = recorded[i];
@@ -90,7 +102,8 @@ inline void compare(const std::string& id, const Configuration& configuration,
       ++compared.not_carried;
       continue;
     }
-    const auto owner = (*placement)->owner(configuration.sent(kKeys[i]));
+    const auto owner = (*placement)->owner(sent[i]);
+    EXPECT_EQ(together[i], owner.value_or(kNoNode)) << id << ": key " << i << " among others";
     const char got = owner ? "0123456789abcdefghijklmnopqrstuvwxyz"[*owner] : '.';
     if (got == want) {
       ++compared.keys;
