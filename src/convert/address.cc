@@ -48,6 +48,12 @@ std::string resolved_localhost(std::string_view address) {
   return "127.0.0.1" + std::string(address.substr(kLocalhost.size()));
 }
 
+std::string without_brackets(std::string_view address) {
+  std::string text(address);
+  std::erase_if(text, [](char c) { return c == '[' || c == ']'; });
+  return text;
+}
+
 bool is_loopback(std::string_view address) {
   const std::string_view host = host_of(address);
   // Numeric only: "127.example.org" is a name that may resolve to anything.

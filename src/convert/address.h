@@ -20,6 +20,10 @@ Result<std::string> read_address(std::string_view text);
 // The same with "127.0.0.1" for "localhost", to find one server under two names.
 std::string resolved_localhost(std::string_view address);
 
+// The same without the brackets of an IPv6 host, as programs write it that take what stands behind
+// the last colon for the port.
+std::string without_brackets(std::string_view address);
+
 // Whether only this machine can connect to the address.
 bool is_loopback(std::string_view address);
 

@@ -44,7 +44,8 @@ std::vector<Scheme> schemes_of_peers() {
 Pool random_pool(Rng& rng, const Scheme& scheme) {
   Pool pool;
   pool.name = "p-" + std::to_string(rng.below(100));
-  pool.listener = "127.0.0.1:" + std::to_string(1 + rng.below(65'535));
+  pool.listener =
+      (rng.chance(1, 4) ? "[::1]:" : "127.0.0.1:") + std::to_string(1 + rng.below(65'535));
   pool.scheme.name = scheme.name;
   for (const auto& choices : scheme.options) {
     if (rng.chance(1, 3)) continue;
@@ -53,7 +54,10 @@ Pool random_pool(Rng& rng, const Scheme& scheme) {
   }
   const std::size_t nodes = 1 + rng.below(9);
   for (std::size_t i = 0; i < nodes; ++i) {
-    const std::string host = "10.0." + std::to_string(rng.below(256)) + "." + std::to_string(i);
+    const std::string host =
+        rng.chance(1, 5)
+            ? "[fd00::" + std::to_string(rng.below(256)) + ":" + std::to_string(i) + "]"
+            : "10.0." + std::to_string(rng.below(256)) + "." + std::to_string(i);
     const std::string address = host + (rng.chance(1, 3) ? ":11211" : ":7001");
     const bool by_address = scheme.peer == Peer::kNginx || rng.chance(1, 2);
     pool.nodes.push_back(
@@ -79,6 +83,9 @@ TEST(ExportPool, IsImportedAsItWas) {
     ASSERT_EQ(*told, scheme.peer);
     const Pool back = pool_of(scheme.peer, *text);
     ASSERT_EQ(back.name, pool.name);
+    if (!back.listener.empty()) {  // those of nginx are in files of their own
+      ASSERT_EQ(back.listener, pool.listener);
+    }
     ASSERT_EQ(back.scheme.name, pool.scheme.name);
     ASSERT_EQ(back.nodes.size(), pool.nodes.size());
     for (std::size_t i = 0; i < pool.nodes.size(); ++i) {
@@ -128,6 +135,19 @@ TEST(ExportPool, TakesPasswordsAndListenerAlong) {
   EXPECT_EQ(from_envoy.server_password, pool.server_password);
   EXPECT_EQ(from_envoy.server_user, "me");
   EXPECT_EQ(from_envoy.listener, pool.listener);
+}
+
+// In brackets twemproxy would ask the name service for it, and YAML would read a list.
+TEST(ExportPool, WritesIpv6WithoutBracketsForTwemproxy) {
+  Pool pool = twemproxy_pool();
+  pool.listener = "[::1]:22121";
+  pool.nodes[0].members = {"[fd00::1]:7001"};
+  pool.nodes[1] = {"fd00::2:7002", 1, {"[fd00::2]:7002"}};
+  const auto text = export_pool(Peer::kTwemproxy, pool);
+  ASSERT_TRUE(text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "listen: \"::1:22121\"\n", *text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "- \"fd00::1:7001:1 a\"\n", *text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "- \"fd00::2:7002:1\"\n", *text);
 }
 
 // A node that left the ring has left its position, which HAProxy hashes, to nobody.

@@ -27,6 +27,7 @@ const std::string& hashed_name(const PoolNode& node) {
 
 std::vector<ring::PlacedNode> placed_nodes(const Pool& pool) {
   std::vector<ring::PlacedNode> nodes;
+  nodes.reserve(pool.nodes.size());
   for (const PoolNode& node : pool.nodes)
     nodes.push_back({hashed_name(node), node.weight, node.position});
   return nodes;

@@ -1,5 +1,7 @@
-// twemproxy 0.5.0: one pool. A server is named where what is hashed is not its address.
+// twemproxy 0.5.0: one pool. A server is named where what is hashed is not its address. An IPv6 host
+// has no brackets, which twemproxy would ask the name service for.
 #include "base/ascii.h"
+#include "convert/address.h"
 #include "convert/cleave_yaml.h"
 #include "convert/writers.h"
 #include "ring/schemes/ketama.h"
@@ -8,7 +10,7 @@ namespace cleave::convert {
 namespace {
 
 Result<std::string> server_line(const Pool& pool, const PoolNode& node) {
-  const std::string& address = node.members.front();
+  const std::string address = without_brackets(node.members.front());
   const std::string_view by_address = ring::without_port(address, ring::kMemcachedPort);
   // Without the option `named`, the scheme takes names for addresses.
   const std::string_view hashed = option_or(pool, "named", "false") == "true"
@@ -43,7 +45,7 @@ Result<std::string> write_twemproxy(const Pool& pool) {
   const Result<std::string> password = password_line(pool);
   if (!password) return password;
   std::string text = export_head(pool, Peer::kTwemproxy) + yaml_scalar(pool.name) +
-                     ":\n  listen: " + listener_or_usual(pool) +
+                     ":\n  listen: " + yaml_quoted(without_brackets(listener_or_usual(pool))) +
                      "\n  hash: " + lowered(option_or(pool, "hash", "fnv1a_64")) + "\n";
   if (const std::string tag = option_or(pool, "hash_tag", ""); !tag.empty())
     text += "  hash_tag: " + yaml_quoted(tag) + "\n";

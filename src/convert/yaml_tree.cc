@@ -11,34 +11,42 @@
 namespace cleave::convert {
 namespace {
 
-constexpr std::size_t kValuesMax = 1'000'000;
+// From 1; 0: there is none. The marks of yaml-cpp count from 0 and have -1 for none.
+std::size_t line_number(const YAML::Mark& mark) {
+  return mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line) + 1;
+}
 
-// Finds what yaml-cpp takes silently.
+constexpr std::size_t kValuesMax = 1'000'000;
+constexpr std::size_t kDepthMax = 500;  // as yaml-cpp has it for what is written out
+
+// Finds what yaml-cpp takes silently. A value whose alias stands within itself has no end.
 class Checker {
  public:
   explicit Checker(const std::string& file) : file_(file) {}
 
-  void check(const YAML::Node& node) {
+  void check(const YAML::Node& node, std::size_t depth = 0) {
     if (error_) return;
     if (++values_ > kValuesMax) {
       fail_at(node, "more than " + std::to_string(kValuesMax) + " values");
+    } else if (depth > kDepthMax) {
+      fail_at(node, "nested deeper than " + std::to_string(kDepthMax) + ", or in itself");
     } else if (node.IsMap()) {
-      check_map(node);
+      check_map(node, depth);
     } else if (node.IsSequence()) {
-      for (const YAML::Node& element : node) check(element);
+      for (const YAML::Node& element : node) check(element, depth + 1);
     }
   }
 
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  void check_map(const YAML::Node& node) {
+  void check_map(const YAML::Node& node, std::size_t depth) {
     std::set<std::string> keys;
     for (const auto& pair : node) {
       if (!pair.first.IsScalar()) return fail_at(pair.first, "a key must be a word");
       if (!keys.insert(pair.first.Scalar()).second)
         return fail_at(pair.first, "'" + pair.first.Scalar() + "' is there twice");
-      check(pair.second);
+      check(pair.second, depth + 1);
     }
   }
 
@@ -106,14 +114,13 @@ Result<YAML::Node> load_yaml(std::string_view text, const std::string& file) {
     if (checker.error()) return std::unexpected(*checker.error());
     return document;
   } catch (const YAML::Exception& failure) {
-    const auto line = static_cast<std::size_t>(failure.mark.line + 1);
-    return fail(Code::kInvalid, at_line(file, line, "not YAML: " + failure.msg));
+    return fail(Code::kInvalid,
+                at_line(file, line_number(failure.mark), "not YAML: " + failure.msg));
   }
 }
 
 std::size_t line_of(const YAML::Node& node) {
-  const int line = node.IsDefined() ? node.Mark().line : -1;
-  return static_cast<std::size_t>(line + 1);
+  return node.IsDefined() ? line_number(node.Mark()) : 0;
 }
 
 std::vector<YamlEntry> entries_of(const YAML::Node& node) {

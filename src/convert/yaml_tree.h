@@ -28,8 +28,8 @@ struct YamlEntry {
 std::size_t count_documents(const std::string& text);
 
 // The one document of the text, a mapping or a list. Errors: kInvalid, "FILE:LINE: what", also for
-// a key that is there twice, however deep, and for more than a million values (aliases may repeat
-// them).
+// a key that is there twice, however deep, for more than a million values (aliases may repeat
+// them), and for a value that stands in itself or deeper than 500.
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file);
 
 // From 1.
