@@ -51,7 +51,10 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
   };
 }
 
-Error no_view() { return {Code::kUnavailable, "the ring document was not read yet; ask again"}; }
+Error no_view(const control::Status& status) {
+  const std::string why = status.coordinator == "ok" ? "" : " (" + status.coordinator + ")";
+  return {Code::kUnavailable, "the ring document was not read yet" + why + "; ask again"};
+}
 
 Result<NodeId> node_named(const ring::Document& document, const std::string& name) {
   const ring::Node* node = ring::find_node(document, name);

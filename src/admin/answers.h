@@ -27,8 +27,9 @@ std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, cons
 // Answers an order that began a move: 202 {"move": ID}.
 std::function<void(Result<MoveId>)> when_begun(const Answer& done);
 
-// There is no document yet.
-Error no_view();
+// There is no document yet; with what is wrong at the coordinator, which for a router that is too
+// old for the document is that it must be upgraded.
+Error no_view(const control::Status& status);
 
 // Errors: kNotFound, names the nodes that there are.
 Result<NodeId> node_named(const ring::Document& document, const std::string& name);

@@ -190,7 +190,7 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
 
 void Api::get_ready(const Done& done) {
   const control::Status status = options_.order_taker.status();
-  if (status.view == nullptr) return done(error_response(no_view()));
+  if (status.view == nullptr) return done(error_response(no_view(status)));
   if (!options_.router.serving()) {
     return done(error_response({Code::kUnavailable, "no server has told its commands yet"}));
   }
@@ -260,7 +260,7 @@ void Api::get_survey(const Done& done) {
   options_.order_taker.survey([this, done](const Result<std::vector<control::NodeFacts>>& facts) {
     const control::Status status = options_.order_taker.status();
     if (!facts || status.view == nullptr) {
-      done(error_response(facts ? no_view() : facts.error()));
+      done(error_response(facts ? no_view(status) : facts.error()));
       return;
     }
     done(ok(render_survey(*facts, status.view->document())));
@@ -270,7 +270,7 @@ void Api::get_survey(const Done& done) {
 void Api::get_view(const Done& done,
                    const std::function<std::string(const control::Status&)>& render) {
   const control::Status status = options_.order_taker.status();
-  done(status.view == nullptr ? error_response(no_view())
+  done(status.view == nullptr ? error_response(no_view(status))
                               : net::HttpResponse{.status = 200, .body = render(status)});
 }
 

@@ -51,7 +51,7 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   if (body.has("key") == body.has("ranges")) body.fail("want either 'ranges' or 'key'");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {
-    done(error_response(read ? no_view() : read.error()));
+    done(error_response(read ? no_view(status) : read.error()));
     return;
   }
   if (body.has("key")) {
@@ -93,7 +93,7 @@ void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   if (body.has("at") == body.has("key")) body.fail("want either 'at' or 'key'");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {
-    done(error_response(read ? no_view() : read.error()));
+    done(error_response(read ? no_view(status) : read.error()));
     return;
   }
   order.at = at ? *at : status.view->token_of(key);
@@ -144,7 +144,7 @@ void Api::post_node_order(const std::string& name, control::Operator::Done<void>
                           void (control::Operator::*order)(NodeId, control::Operator::Done<void>)) {
   const control::Status status = options_.order_taker.status();
   if (status.view == nullptr) {
-    then(std::unexpected(no_view()));
+    then(std::unexpected(no_view(status)));
     return;
   }
   const Result<NodeId> node = node_named(status.view->document(), name);
@@ -161,7 +161,7 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   const std::vector<std::string> names = body.texts("nodes");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {
-    done(error_response(read ? no_view() : read.error()));
+    done(error_response(read ? no_view(status) : read.error()));
     return;
   }
   std::vector<NodeId> nodes;

@@ -99,7 +99,7 @@ void name_tokens(balance::Plan& plan, const Names& names) {
 
 void Api::post_presplit(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
-  if (status.view == nullptr) return done(error_response(no_view()));
+  if (status.view == nullptr) return done(error_response(no_view(status)));
   Body body(request.body);
   Reading reading{.view = *status.view};
   control::PresplitOrder order;
@@ -119,7 +119,7 @@ void Api::post_presplit(const net::HttpRequest& request, const Done& done) {
       [this, done, dry_run, names = std::move(reading.names)](Result<control::Presplit> presplit) {
         const control::Status now = options_.order_taker.status();
         if (!presplit || now.view == nullptr) {
-          done(error_response(presplit ? no_view() : presplit.error()));
+          done(error_response(presplit ? no_view(now) : presplit.error()));
           return;
         }
         name_tokens(presplit->plan, names);
@@ -131,7 +131,7 @@ void Api::post_presplit(const net::HttpRequest& request, const Done& done) {
 
 void Api::delete_event(const std::string& name, const Done& done) {
   const control::Status status = options_.order_taker.status();
-  if (status.view == nullptr) return done(error_response(no_view()));
+  if (status.view == nullptr) return done(error_response(no_view(status)));
   if (ring::find_event(status.view->document(), name) == nullptr) {
     return done(error_response({Code::kNotFound, "no event '" + name + "' is expected"}));
   }

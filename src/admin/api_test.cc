@@ -361,6 +361,13 @@ TEST_F(ApiTest, WithoutAViewEverythingSaysSo) {
   EXPECT_EQ(ask("POST", "/moves", R"({"key":"k","to":"b"})").status, 503);
 }
 
+TEST_F(ApiTest, WithoutAViewTheTroubleOfTheCoordinatorIsTold) {
+  operator_.state.view = nullptr;
+  operator_.state.coordinator = "written by a newer cleave";
+  EXPECT_EQ(json::parse(ask("GET", "/ready").body)["error"]["message"],
+            "the ring document was not read yet (written by a newer cleave); ask again");
+}
+
 TEST_F(ApiTest, IsNotReadyBeforeClientsAreServed) {
   router_.serves = false;
   EXPECT_EQ(ask("GET", "/ready").status, 503);

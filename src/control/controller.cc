@@ -28,7 +28,7 @@ Controller::Impl::Impl(Options given)
     : options(std::move(given)),
       writer(
           options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
-          options.mutations),
+          options.log, options.mutations),
       membership(options.loop, writer,
                  {.session = options.session,
                   .peer_address = options.peer_address,

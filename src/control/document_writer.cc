@@ -13,8 +13,13 @@ constexpr milliseconds kRetry{200};
 }  // namespace
 
 DocumentWriter::DocumentWriter(net::Loop& loop, coord::Register& store,
-                               std::function<void(SharedDocument)> seen, Mutations mutations)
-    : loop_(loop), store_(store), seen_(std::move(seen)), mutations_(mutations) {
+                               std::function<void(SharedDocument)> seen,
+                               std::function<void(const std::string&)> log, Mutations mutations)
+    : loop_(loop),
+      store_(store),
+      seen_(std::move(seen)),
+      log_(std::move(log)),
+      mutations_(mutations) {
   store_.watch(guarded(alive_, [this](const coord::Stored& stored) {
     // Late news may be old news: only a read can tell that the register went back.
     if (stored.epoch != Epoch{} && !went_back(stored, Epoch{})) (void)take_in(stored);
@@ -76,17 +81,24 @@ Result<SharedDocument> DocumentWriter::take_in(const coord::Stored& stored) {
     return newest_;
   Result<ring::Document> document = ring::parse_document(stored.text);
   if (!document) {
-    trouble_ = "the ring document cannot be read: " + document.error().message;
-    return fail(Code::kInvalid, trouble_);
+    return refuse(stored, "the ring document cannot be read: " + document.error().message);
   }
   if (document->epoch != stored.epoch)
-    return fail(Code::kInvalid, "the ring document's epoch is not the register's");
+    return refuse(stored, "the ring document's epoch is not the register's");
   auto shared = std::make_shared<const ring::Document>(std::move(*document));
   if (newest_ == nullptr || newest_->epoch < shared->epoch || mutations_.views_go_back) {
     newest_text_ = stored.text;
     note(shared);
   }
   return shared;
+}
+
+// Told once, for a start tries again some times a second.
+std::unexpected<Error> DocumentWriter::refuse(const coord::Stored& stored, const std::string& why) {
+  trouble_ = why;
+  if (stored.epoch != refused_) log_(why);
+  refused_ = stored.epoch;
+  return fail(Code::kInvalid, why);
 }
 
 void DocumentWriter::note(SharedDocument document) {

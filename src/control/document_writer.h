@@ -36,17 +36,18 @@ class DocumentWriter {
   using Done = std::function<void(Result<SharedDocument>)>;
 
   // `seen` hears each document that is newer than all before it: read, written or watched. It runs
-  // before the callback of the read or edit that brought it.
+  // before the callback of the read or edit that brought it. `log` is told once of each document
+  // that cannot be read, such as one of a newer cleave.
   DocumentWriter(net::Loop& loop, coord::Register& store, std::function<void(SharedDocument)> seen,
-                 Mutations mutations);
+                 std::function<void(const std::string&)> log, Mutations mutations);
 
   // A read begun now. Reads asked for while one is under way share the next one: that, too, begins
   // after they were asked for. kNotFound: there is no document yet.
   void read(Done done);
 
   // Errors: the edit's own (its precondition does not hold; `seen` has heard the document that it
-  // was applied to), kInvalid for a document that cannot be read. While the coordinator is away the
-  // edit waits and is tried again; it never fails for that.
+  // was applied to). While the coordinator is away, or what it holds cannot be read, the edit waits
+  // and is tried again; it never fails for that.
   void edit(Edit edit, Done done);
 
   // Creates epoch 1 iff nothing was ever written.
@@ -74,16 +75,19 @@ class DocumentWriter {
   void retry_later();
   void finish_edit(Result<SharedDocument> result);
   Result<SharedDocument> take_in(const coord::Stored& stored);
+  std::unexpected<Error> refuse(const coord::Stored& stored, const std::string& why);
   bool went_back(const coord::Stored& stored, Epoch known_before);
   void note(SharedDocument document);
 
   net::Loop& loop_;
   coord::Register& store_;
   std::function<void(SharedDocument)> seen_;
+  std::function<void(const std::string&)> log_;
   Mutations mutations_;
   SharedDocument newest_;
   std::string newest_text_;
   std::string trouble_;
+  Epoch refused_;           // of the last document that could not be read
   bool went_back_ = false;  // the register did: `trouble_` says so
   bool reading_ = false;
   std::vector<Done> readers_;       // of the read under way

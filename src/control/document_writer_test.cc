@@ -32,7 +32,9 @@ class Documents : public testing::Test {
   struct Side {
     Side(net::Loop& loop, std::shared_ptr<coord::MemoryStore> store)
         : access(loop, std::move(store)),
-          writer(loop, access, [this](const SharedDocument& seen) { take(seen); }, {}) {}
+          writer(
+              loop, access, [this](const SharedDocument& seen) { take(seen); },
+              [this](const std::string& line) { logged.push_back(line); }, {}) {}
     void take(const SharedDocument& seen) {
       EXPECT_TRUE(epochs.empty() || epochs.back() < seen->epoch) << "views only go forward";
       epochs.push_back(seen->epoch);
@@ -40,6 +42,7 @@ class Documents : public testing::Test {
     }
     coord::MemoryRegister access;
     std::vector<Epoch> epochs;
+    std::vector<std::string> logged;
     std::function<void(const SharedDocument&)> on_seen;
     DocumentWriter writer;
   };
@@ -154,7 +157,8 @@ class Restored final : public coord::Register {
 
 TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
   Restored access(*loop_);
-  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
+  DocumentWriter writer(
+      *loop_, access, [](const SharedDocument&) {}, [](const std::string&) {}, {});
   const auto read = [&] {
     std::optional<Result<SharedDocument>> result;
     writer.read([&](Result<SharedDocument> got) { result = got; });
@@ -196,9 +200,39 @@ TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
   run_until(*loop_, [&] { return edited; });
 }
 
+// What a router finds that was started into a pool which newer ones have changed since.
+TEST_F(Documents, OneOfANewerCleaveIsToldOnceAndLeftAlone) {
+  Side side(*loop_, store_);
+  create(side);
+  const std::string good = store_->read().text;
+  std::string newer = good;
+  newer.replace(newer.find(R"("epoch":1)"), 9, R"("epoch":2)");
+  const std::string wanted = R"("min_reader":)" + std::to_string(ring::kTextReader + 1);
+  newer.replace(newer.find(R"("min_reader":2)"), 14, wanted);
+  ASSERT_EQ(store_->compare_and_set(Epoch{1}, newer), Epoch{2});
+
+  Side late(*loop_, store_);
+  bool joined = false;
+  late.writer.edit(
+      [](const ring::Document& d) { return ring::join(d, {.session = SessionId{"r"}}); },
+      [&](const Result<SharedDocument>& done) { joined = done.has_value(); });
+  for (int i = 0; i < 3; ++i) {
+    std::optional<Result<SharedDocument>> result;
+    late.writer.read([&](Result<SharedDocument> got) { result = got; });
+    run_until(*loop_, [&] { return result.has_value(); });
+    EXPECT_EQ(result->error().code, Code::kInvalid);
+  }
+  EXPECT_NE(late.writer.trouble().find("newer cleave, upgrade this one"), std::string::npos);
+  EXPECT_EQ(late.logged, std::vector<std::string>{late.writer.trouble()});
+  EXPECT_TRUE(late.epochs.empty());
+  EXPECT_EQ(store_->read().text, newer);
+  EXPECT_FALSE(joined);
+}
+
 TEST_F(Documents, AnEmptyRegisterAfterADocumentIsNoBeginning) {
   Restored access(*loop_);
-  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
+  DocumentWriter writer(
+      *loop_, access, [](const SharedDocument&) {}, [](const std::string&) {}, {});
   bool created = false;
   writer.create(*ring::create(three_nodes()), [&](const auto&) { created = true; });
   run_until(*loop_, [&] { return created; });
