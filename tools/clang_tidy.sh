@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # clang-tidy on the .cc files that differ from BASE (origin/main where it exists, else the commit
-# before); TIDY_ALL=1: on all files of the core. Slow, hence not part of `make lint`.
+# before); TIDY_ALL=1: on all files of the core, the library and the converters. Slow, hence not
+# part of `make lint`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset tsan >/dev/null  # a clang build: its compile commands fit clang-tidy
-ninja -C build/tsan cleave_pch
+ninja -C build/tsan cleave_pch cleave_pch_shared
 
 if [[ ${TIDY_ALL:-} ]]; then
   mapfile -t files < <(git ls-files \
     'src/base/*.cc' 'src/ring/*.cc' 'src/heat/*.cc' 'src/wire/*.cc' 'src/balance/*.cc' \
-    'src/migrate/*.cc' 'src/route/*.cc' | grep -v '_test\.cc$')
+    'src/migrate/*.cc' 'src/route/*.cc' 'src/library/*.cc' 'src/convert/*.cc' | grep -v '_test\.cc$')
 else
   base=${BASE:-$(git rev-parse --verify -q origin/main || git rev-parse HEAD~1)}
   mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' 'sim/*.cc' |

@@ -88,6 +88,7 @@ std::vector<std::string> names_of(const std::vector<NodeAmount>& nodes) {
 
 std::vector<NodeBar> bars_of(const std::vector<NodeAmount>& nodes) {
   std::vector<NodeBar> bars;
+  bars.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     bars.push_back({nodes[i].name, nodes[i].amount, nodes[i].compared, node_colour(i)});
   }
@@ -105,6 +106,7 @@ std::vector<NodeBar> most_changed(const std::vector<NodeAmount>& nodes) {
   order.resize(kRowsMax);
   std::ranges::sort(order);
   std::vector<NodeBar> chosen;
+  chosen.reserve(order.size());
   for (const std::size_t i : order) chosen.push_back(std::move(bars[i]));
   return chosen;
 }
@@ -143,6 +145,7 @@ void draw_ownership(Canvas& canvas, const OwnershipChart& chart) {
     }
   }
   std::vector<double> shares;
+  shares.reserve(chart.nodes.size());
   for (const NodeAmount& each : chart.nodes) shares.push_back(each.amount);
   draw_sums(canvas, names, shares);
   draw_middle(canvas, fmt::format("{:.2f}", chart.peak), "highest owned / wanted",

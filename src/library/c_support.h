@@ -63,6 +63,7 @@ cleave_ring_status hand_out(Handle** target, cleave_ring_error* error, Make make
   if (target != nullptr) *target = nullptr;
   return guarded(error, [&] {
     want(target != nullptr, "the pointer for what is made is NULL");
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): `guarded` handles it
     *target = new Handle{make()};
     return CLEAVE_RING_OK;
   });

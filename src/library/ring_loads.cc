@@ -38,6 +38,7 @@ std::vector<NodeId> ids_of(const Ring& ring, const IdOfName& before) {
 
 Counter counter_of(const Ring& ring, const std::vector<NodeId>& ids, Bound bound) {
   std::vector<ring::WeightedNode> nodes;
+  nodes.reserve(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) nodes.push_back({ids[i], ring.nodes()[i].weight});
   std::vector<ring::Arc> arcs = RingAccess::of(ring).arcs();
   for (ring::Arc& arc : arcs) arc.node = ids[arc.node.value() - 1];

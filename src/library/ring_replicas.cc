@@ -45,6 +45,7 @@ RingReplicas RingReplicas::simple(const Ring& ring, std::uint32_t replicas) {
 RingReplicas RingReplicas::over_racks(const Ring& ring,
                                       const std::map<std::string, std::uint32_t>& of_datacenters) {
   std::vector<ring::DatacenterReplicas> wanted;
+  wanted.reserve(of_datacenters.size());
   for (const auto& [datacenter, replicas] : of_datacenters) {
     wanted.push_back({.datacenter = datacenter, .replicas = replicas});
   }

@@ -13,9 +13,9 @@
 //   the client does; without it the hasher alone is asked, which takes any.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/hash.h"
+#include "base/to_number.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/jump.h"
 #include "ring/schemes/ketama.h"
@@ -31,16 +31,10 @@ using Number = std::optional<std::uint64_t>;
 using KeyNumber = Number (*)(std::string_view key);
 
 Number decimal(std::string_view key) {
-  const char* const end = key.data() + key.size();
-  std::uint64_t value = 0;
-  if (const auto [stop, failed] = std::from_chars(key.data(), end, value);
-      failed == std::errc{} && stop == end) {
-    return value;
-  }
-  std::int64_t negative = 0;
-  const auto [stop, failed] = std::from_chars(key.data(), end, negative);
-  if (failed != std::errc{} || stop != end) return std::nullopt;
-  return static_cast<std::uint64_t>(negative);
+  if (const Number value = to_number<std::uint64_t>(key)) return value;
+  const auto negative = to_number<std::int64_t>(key);
+  if (!negative) return std::nullopt;
+  return static_cast<std::uint64_t>(*negative);
 }
 
 Number by_xxh64(std::string_view key) { return xxh64(key); }

@@ -113,8 +113,9 @@ Layout spymemcached(OptionReader& options, std::span<const PlacedNode> nodes) {
     const std::string text = stem(nodes[i].name);
     if (single) {
       const std::string texts = text + "-";
-      add_numbered_points({.stem = texts, .count = kKetamaTexts * kMd5Points, .node = i}, hash,
-                          points);
+      add_numbered_points(
+          {.stem = texts, .count = std::uint64_t{kKetamaTexts} * kMd5Points, .node = i}, hash,
+          points);
     } else {
       add_md5_points({text, counts[i], i}, points);
     }

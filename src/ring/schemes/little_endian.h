@@ -24,6 +24,7 @@ template <std::unsigned_integral Word>
 Word load(std::string_view bytes) {
   static_assert(std::endian::native == std::endian::little, "turn the bytes around here");
   Word word = 0;
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the size is told, the word's
   std::memcpy(&word, bytes.data(), sizeof(word));
   return word;
 }

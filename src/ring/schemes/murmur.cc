@@ -32,6 +32,7 @@ constexpr std::uint32_t mixed_32(std::uint32_t value) {
 std::uint64_t load_signed(std::string_view bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is what is wanted
     const auto byte = static_cast<std::int64_t>(static_cast<std::int8_t>(bytes[i]));
     value ^= static_cast<std::uint64_t>(byte) << (8 * i);
   }
