@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/damage_testing.h"
 #include "ring/placed_ring_testing.h"
 
 namespace cleave::ring {
@@ -114,27 +115,62 @@ TEST(RingText, OfTheMostCutsRoundTrips) {
   EXPECT_EQ(to_text(*again), text);
 }
 
-// Any bytes, and the good text with any byte changed: an error or a ring, never a crash.
-TEST(RingText, SurvivesAnyBytes) {
+// Damaged texts: an error, or a ring that is written and read as the same, never a crash.
+TEST(RingText, SurvivesDamage) {
+  std::size_t taken = 0;
   for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    std::string text(kGood);
-    for (std::uint64_t i = 1 + rng.below(3); i > 0; --i) {
-      const std::size_t at = rng.below(text.size());
-      if (rng.chance(1, 2)) {
-        text[at] = static_cast<char>(rng.below(256));
-      } else {
-        text.erase(at, rng.below(8));
-      }
-    }
+    const std::string other = to_text(testing::made(testing::random_spec(rng, 4)));
+    const std::string text =
+        rng.chance(1, 2) ? damaged(kGood, other, rng) : damaged(other, kGood, rng);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     const auto ring = parse_ring(text);
-    if (ring) {
-      EXPECT_TRUE(parse_ring(to_text(*ring)));
-    } else {
-      EXPECT_TRUE(ring.error().message.starts_with("ring text: ")) << ring.error().message;
+    if (!ring) {
+      ASSERT_TRUE(ring.error().message.starts_with("ring text: ")) << ring.error().message;
+      continue;
     }
+    ++taken;
+    const auto again = parse_ring(to_text(*ring));
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(to_text(*again), to_text(*ring));
+    ASSERT_EQ(again->nodes(), ring->nodes());
+    ASSERT_EQ(again->arcs(), ring->arcs());
   }
+  EXPECT_GT(taken, 50U);
+}
+
+// One of the words that describe an option, as it is or damaged.
+std::string any_value(const OptionText& option, Rng& rng) {
+  const std::string_view text = option.values;
+  const std::size_t blank = text.rfind(' ', rng.below(text.size()));
+  const std::size_t start = blank == std::string_view::npos ? 0 : blank + 1;
+  const std::string_view word = text.substr(start, text.find_first_of(" ,;:", start) - start);
+  return rng.chance(1, 2) ? std::string(word) : damaged(word, text, rng);
+}
+
+TEST(RingText, OptionsAreRefusedOrKeptWhateverTheyAre) {
+  const std::vector<SchemeText> all = schemes();
+  std::size_t taken = 0;
+  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+    Rng rng(seed);
+    const SchemeText& scheme = all[seed % all.size()];
+    RingSpec spec{.scheme = {.name = std::string(scheme.name)}, .nodes = {{.name = "a"}}};
+    for (const OptionText& option : scheme.options) {
+      if (rng.chance(1, 2)) spec.scheme.options.emplace(option.name, any_value(option, rng));
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto ring = PlacedRing::make(spec);
+    if (!ring) {
+      ASSERT_FALSE(ring.error().message.empty());
+      continue;
+    }
+    if (!spec.scheme.options.empty()) ++taken;
+    const auto again = parse_ring(to_text(*ring));
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(again->scheme().options, spec.scheme.options);
+    ASSERT_EQ(again->arcs(), ring->arcs());
+  }
+  EXPECT_GT(taken, 300U);
 }
 
 }  // namespace
