@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "convert/address.h"
+#include "ring/utf8.h"
 
 namespace cleave::convert {
 namespace {
@@ -105,6 +106,8 @@ Result<std::string> node_line(const Pool& pool, const PoolNode& node) {
 }
 
 Result<std::string> pool_text(const Pool& pool) {
+  if (const auto sayable = check_credentials(pool); !sayable)
+    return std::unexpected(sayable.error());
   std::string text = "  - name: " + yaml_scalar(pool.name) +
                      "\n    kind: " + (pool.kind == Kind::kStore ? "store" : "cache") + "\n" +
                      ring_line(pool) + servers_line(pool) + "    nodes:\n";
@@ -134,6 +137,17 @@ Result<std::string> to_cleave_yaml(const Imported& imported, std::string_view so
     text += *one;
   }
   return text + "coordination: {kind: sqlite, path: cleave.db}\nbalance: {mode: observe}\n";
+}
+
+Result<void> check_credentials(const Pool& pool) {
+  for (const auto& [what, text] : {std::pair{"password of clients", &pool.client_password},
+                                   {"user of the servers", &pool.server_user},
+                                   {"password of the servers", &pool.server_password}}) {
+    if (ring::is_utf8(*text)) continue;
+    return fail(Code::kInvalid, "pool '" + pool.name + "': the " + what +
+                                    " is no UTF-8, and YAML can say nothing else");
+  }
+  return {};
 }
 
 std::string yaml_scalar(std::string_view text) {

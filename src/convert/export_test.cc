@@ -169,6 +169,8 @@ TEST(ExportPool, RefusesWhatThePeerCannotSay) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "not with codis", error_of(Peer::kCodis, pool));
   pool.server_password = "only there";
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "one for both", error_of(Peer::kTwemproxy, pool));
+  pool.server_password = pool.client_password = "\xD7";
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "no UTF-8", error_of(Peer::kTwemproxy, pool));
   pool = twemproxy_pool();
   pool.server_user = "me";
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "user", error_of(Peer::kTwemproxy, pool));

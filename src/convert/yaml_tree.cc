@@ -105,7 +105,7 @@ std::size_t count_documents(const std::string& text) {
 Result<YAML::Node> load_yaml(std::string_view text, const std::string& file) {
   try {
     const std::string all(text);
-    const YAML::Node document =
+    YAML::Node document =
         count_documents(all) == 1 ? YAML::Load(all) : YAML::Node(YAML::NodeType::Null);
     if (!document.IsMap() && !document.IsSequence())
       return fail(Code::kInvalid, at_line(file, 0, "want one YAML document, a mapping or a list"));
