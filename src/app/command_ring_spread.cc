@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -76,7 +77,7 @@ void print_spread(const RingSpread& spread) {
   Table table({"node", "weight", "keys", "by weight", "by arcs", "keys/by weight", ""});
   const std::uint64_t most = std::ranges::max(spread.keys.counts);
   const auto whole = [](double number) {
-    return grouped(static_cast<std::uint64_t>(number + 0.5));
+    return grouped(static_cast<std::uint64_t>(std::llround(number)));
   };
   for (std::size_t i = 0; i < spread.keys.counts.size(); ++i) {
     const std::uint64_t count = spread.keys.counts[i];

@@ -136,14 +136,14 @@ Result<void> AdoptDemo::replace_by_cleave() {
 Result<void> AdoptDemo::cut_and_flatten() {
   const ring::Entry entry = router_->status().view->entries()[0];
   const Result<void> cut =
-      give_order(*router_, [&](control::Operator& operator_, const auto& done) {
-        operator_.cut({.at = entry.range.first, .reason = "for the demonstration"}, done);
+      give_order(*router_, [&](control::Operator& order_taker, const auto& done) {
+        order_taker.cut({.at = entry.range.first, .reason = "for the demonstration"}, done);
       });
   if (!cut) return cut;
   const Result<void> refused = convert::check_exportable(state());
   if (!refused) result_.refusal = refused.error().message;
-  return give_order(*router_, [](control::Operator& operator_, const auto& done) {
-    operator_.flatten([done](const Result<std::uint64_t>& moves) {
+  return give_order(*router_, [](control::Operator& order_taker, const auto& done) {
+    order_taker.flatten([done](const Result<std::uint64_t>& moves) {
       done(moves ? Result<void>() : std::unexpected(moves.error()));
     });
   });

@@ -39,8 +39,8 @@ Result<DemoResult> demo_memory(const DemoOptions& options) {
   const DemoPool& pool = **started;
   const auto freeze = [&pool](bool frozen) {
     return pool.order(
-        [frozen](control::Operator& operator_, const control::Operator::Done<void>& done) {
-          operator_.freeze(frozen, done);
+        [frozen](control::Operator& order_taker, const control::Operator::Done<void>& done) {
+          order_taker.freeze(frozen, done);
         });
   };
   // So that the whole tenant is there before anything is done about it.

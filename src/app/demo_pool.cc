@@ -45,7 +45,7 @@ Result<void> DemoPool::limit_memory(std::uint64_t bytes) const {
 }
 
 Result<std::map<std::string, std::uint64_t>> DemoPool::executed(
-    const std::vector<std::string>& commands) const {
+    std::span<const std::string_view> commands) const {
   std::map<std::string, std::uint64_t> counts;
   for (const supervise::Child& server : servers_.children().list()) {
     const Result<std::vector<std::string>> answer =
@@ -55,7 +55,7 @@ Result<std::map<std::string, std::uint64_t>> DemoPool::executed(
         heat::parse_commandstats(answer->empty() ? "" : answer->front());
     if (!stats) return std::unexpected(stats.error());
     std::uint64_t& count = counts[server.name];
-    for (const std::string& command : commands) {
+    for (const std::string_view command : commands) {
       const auto found = stats->find(command);
       if (found != stats->end()) count += found->second.calls;
     }
@@ -79,8 +79,8 @@ Result<std::map<std::string, std::uint64_t>> DemoPool::bytes_used() const {
 Result<void> DemoPool::join_spare() {
   const ring::Node node = spare_.front();
   spare_.erase(spare_.begin());
-  return order([&](control::Operator& operator_, const control::Operator::Done<void>& done) {
-    operator_.add_node(node, [done](const Result<NodeId>& id) {
+  return order([&](control::Operator& order_taker, const control::Operator::Done<void>& done) {
+    order_taker.add_node(node, [done](const Result<NodeId>& id) {
       done(id ? Result<void>() : std::unexpected(id.error()));
     });
   });

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/demo_servers.h"
@@ -33,7 +35,7 @@ class DemoPool {
   // Requests of clients that each server has executed since its start, by its own counters
   // (INFO commandstats): `commands` only, so that what moves and probes cost is left out.
   Result<std::map<std::string, std::uint64_t>> executed(
-      const std::vector<std::string>& commands) const;
+      std::span<const std::string_view> commands) const;
   // Bytes of each server beyond what an empty one uses (INFO memory).
   Result<std::map<std::string, std::uint64_t>> bytes_used() const;
 

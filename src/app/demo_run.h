@@ -7,10 +7,12 @@
 // Threads: the main thread; the load generator has one of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/admin_client.h"
@@ -100,7 +102,7 @@ struct DemoResult {
 };
 
 // What the load sends; everything else on the servers is moves and probes.
-inline const std::vector<std::string> kDemoCommands = {"get", "set", "incr", "del"};
+inline constexpr std::array<std::string_view, 4> kDemoCommands = {"get", "set", "incr", "del"};
 
 // The load that every demonstration begins with: registers, counters and keys that come and go.
 load::Generator::Options demo_load(const DemoOptions& options, std::vector<net::Address> addresses);

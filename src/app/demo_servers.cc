@@ -80,8 +80,8 @@ DemoServers::~DemoServers() {
 Result<void> give_order(const RouterProcess& router, const Order& order) {
   // Shared: the answer may come after this has given up waiting.
   const auto answer = std::make_shared<std::promise<Result<void>>>();
-  router.with_operator([&](control::Operator& operator_) {
-    order(operator_, [answer](Result<void> done) { answer->set_value(std::move(done)); });
+  router.with_operator([&](control::Operator& order_taker) {
+    order(order_taker, [answer](Result<void> done) { answer->set_value(std::move(done)); });
   });
   std::future<Result<void>> answered = answer->get_future();
   if (answered.wait_for(kOrderTimeout) == std::future_status::ready) return answered.get();

@@ -74,7 +74,7 @@ Result<std::vector<std::string>> keys_of(const KeyArguments& arguments) {
 
 std::string scheme_text(const ring::SchemeSpec& spec) {
   std::string text = spec.name;
-  for (const auto& [name, value] : spec.options) text += ", " + name + "=" + value;
+  for (const auto& [name, value] : spec.options) text.append(", " + name + "=").append(value);
   return text;
 }
 

@@ -162,7 +162,7 @@ void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std:
     return finish_edit(std::move(document));
   }
   if (result.error().code == Code::kConflict && mutations_.commit_without_cas)
-    return overwrite(std::move(document));
+    return overwrite(document);
   // Lost the race, or nobody knows: what the register shows decides, also about this attempt.
   if (result.error().code != Code::kConflict && !went_back_) trouble_ = result.error().message;
   edits_.front().tried.push_back(std::move(text));
@@ -170,7 +170,7 @@ void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std:
 }
 
 // Only as a mutant: what was lost to a race is written over whoever won it.
-void DocumentWriter::overwrite(SharedDocument document) {
+void DocumentWriter::overwrite(const SharedDocument& document) {
   read([this, document](Result<SharedDocument> now) {
     if (!now) return retry_later();
     ring::Document forced = *document;

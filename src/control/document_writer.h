@@ -69,7 +69,7 @@ class DocumentWriter {
   void apply(const ring::Document& document);
   void write(Epoch expected, ring::Document document);
   void written(Result<Epoch> result, SharedDocument document, std::string text);
-  void overwrite(SharedDocument document);
+  void overwrite(const SharedDocument& document);
   void read_and_apply();
   void settle(const SharedDocument& now);
   void retry_later();

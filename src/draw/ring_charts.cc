@@ -82,6 +82,7 @@ void draw_middle(Canvas& canvas, const std::string& large, const std::string& be
 
 std::vector<std::string> names_of(const std::vector<NodeAmount>& nodes) {
   std::vector<std::string> names;
+  names.reserve(nodes.size());
   for (const NodeAmount& each : nodes) names.push_back(each.name);
   return names;
 }
