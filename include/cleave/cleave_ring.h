@@ -59,12 +59,12 @@ typedef struct cleave_ring_error {
 /// An option of a scheme, such as {"hash", "fnv1a_64"} (docs/schemes.md).
 typedef struct cleave_ring_option {
   const char* name;   ///< Not NULL.
-  const char* value;  ///< Not NULL.
+  const char* value;  ///< Not NULL; UTF-8, at most 65,536 bytes.
 } cleave_ring_option;
 
 /// A node.
 typedef struct cleave_ring_node {
-  const char* name;        ///< Unique; written as the peer's configuration has it.
+  const char* name;        ///< Unique, as the peer's configuration has it; at most 255 bytes.
   uint32_t weight;         ///< 1 to 1,000,000.
   const char* rack;        ///< Failure domain, for replicas; NULL and "" are none.
   const char* datacenter;  ///< For replicas; NULL and "" are none.

@@ -63,6 +63,28 @@ TEST(CRing, TellsWhatTheCxxInterfaceTells) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(owners[i], ring.locate(keys[i]));
 }
 
+// As a Codis cluster whose slots have moved one by one for years: far above what a name may have.
+TEST(CRing, TakesAScatteredTableOfSlots) {
+  std::string slots = "a=0";
+  for (int slot = 2; slot < 1'024; slot += 2) slots += "," + std::to_string(slot);
+  slots += ";b=1";
+  for (int slot = 3; slot < 1'024; slot += 2) slots += "," + std::to_string(slot);
+  const cleave_ring_option option{"slots", slots.c_str()};
+  cleave_ring* made = nullptr;
+  cleave_ring_error error;
+  ASSERT_EQ(cleave_ring_create("codis", &option, 1, kNodes, 2, &made, &error), CLEAVE_RING_OK)
+      << error.message;
+  const Handle ring = owned(made);
+  for (std::uint64_t slot = 0; slot < 1'024; ++slot) {
+    std::size_t node = 99;
+    ASSERT_EQ(cleave_ring_owner(ring.get(), slot << 54U, &node), CLEAVE_RING_OK);
+    ASSERT_EQ(node, slot % 2);
+  }
+  const std::string text = text_of(ring.get());
+  ASSERT_EQ(cleave_ring_from_text(text.data(), text.size(), &made, &error), CLEAVE_RING_OK);
+  EXPECT_EQ(text_of(owned(made).get()), text);
+}
+
 TEST(CRing, ListsGoIntoTheCallersBuffer) {
   const Handle ring = made("vnode");
   std::size_t count = 0;

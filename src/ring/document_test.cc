@@ -81,6 +81,7 @@ const std::vector<Breakage>& breakages() {
       {"has no option 'hash'", [](Document& d) { d.scheme.options = {{"hash", "md5"}}; }},
       {"option hash: want at most 65536 bytes",
        [](Document& d) { d.scheme.options = {{"hash", std::string(65'537, 'x')}}; }},
+      {"option hash: want at most", [](Document& d) { d.scheme.options = {{"hash", "\xFF"}}; }},
       {"hash key 'a\nb'", [](Document& d) { d.nodes[0].hash_key = "a\nb"; }},
       {"two nodes named 'a'", [](Document& d) { d.nodes[1].name = "a"; }},
       {"node name ''", [](Document& d) { d.nodes[1].name = ""; }},

@@ -9,11 +9,12 @@
 #include "ring/schemes/key_batches.h"
 #include "ring/schemes/placement_join.h"
 #include "ring/utf8.h"
+#include "ring/validate.h"
 
 namespace cleave::ring {
 namespace {
 
-// What the text form and C strings can carry.
+// What the text form and C strings can carry. Empty: no rack, no datacenter.
 bool is_text(std::string_view text) { return text.empty() || is_word(text); }
 
 std::unexpected<Error> no_text(std::string_view what) {
@@ -30,11 +31,7 @@ Result<void> check_texts(const RingSpec& spec) {
     if (!is_text(node.rack)) return no_text(place + "rack");
     if (!is_text(node.datacenter)) return no_text(place + "datacenter");
   }
-  for (const auto& [name, value] : spec.scheme.options) {
-    if (!is_text(name)) return no_text("option: name");
-    if (!is_text(value)) return no_text("option " + name);
-  }
-  return {};
+  return check_option_values(spec.scheme);
 }
 
 Cut cut_of(const TokenRange& range, std::size_t index) {

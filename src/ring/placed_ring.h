@@ -60,10 +60,11 @@ RingSpec without_node(RingSpec spec, std::string_view name);
 
 class PlacedRing {
  public:
-  // Errors: those of `place`; kInvalid for names, racks, datacenters and values of options that are
-  // no words (UTF-8 without control characters, at most kWordBytesMax bytes), for cuts that overlap
-  // or lie on a scheme whose tokens are not fixed; kNotFound for a cut of an unknown node;
-  // kExhausted for more than kLaidCutsMax cuts. Cost: that of `place`, and O(cuts log cuts).
+  // Errors: those of `place`; kInvalid for names, racks and datacenters that are no words (UTF-8
+  // without control characters, at most kWordBytesMax bytes), for values of options that are not
+  // UTF-8 of at most kOptionBytesMax bytes, for cuts that overlap or lie on a scheme whose tokens
+  // are not fixed; kNotFound for a cut of an unknown node; kExhausted for more than kLaidCutsMax
+  // cuts. Cost: that of `place`, and O(cuts log cuts).
   static Result<PlacedRing> make(const RingSpec& spec);
 
   // The same from what `place` gave for the scheme and the nodes. Cost: without that of `place`.

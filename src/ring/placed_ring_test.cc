@@ -221,6 +221,24 @@ TEST(PlacedRing, BadInputIsAClearError) {
   EXPECT_EQ(complaint(spec), "no nodes: at least one is needed");
 }
 
+// A table of slots of that many bytes, which gives all to `a`: the rest is the name of a node that
+// is not there.
+SchemeSpec codis_slots(std::size_t bytes) {
+  std::string slots = "a=0-1023;";
+  slots += std::string(bytes - slots.size() - 1, 'x') + "=";
+  return {.name = "codis", .options = {{"slots", slots}}};
+}
+
+TEST(PlacedRing, OptionsMayBeAsLongAsInAPool) {
+  RingSpec spec = simple_spec();
+  spec.scheme = codis_slots(kOptionBytesMax);
+  EXPECT_EQ(made(spec).owner("key"), 0U);
+  spec.scheme = codis_slots(kOptionBytesMax + 1);
+  EXPECT_EQ(complaint(spec), "option slots: want at most 65536 bytes of UTF-8");
+  spec.scheme.options["slots"] = "a=0-1023;\xFF=";
+  EXPECT_EQ(complaint(spec), "option slots: want at most 65536 bytes of UTF-8");
+}
+
 TEST(PlacedRing, RefusesChangesThatCannotBe) {
   const PlacedRing ring = made(simple_spec());
   EXPECT_EQ(ring.without_node("z").error().code, Code::kNotFound);

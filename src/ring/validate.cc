@@ -99,11 +99,8 @@ Result<void> check_nodes(const Document& document) {
 Result<void> check_options(const SchemeSpec& scheme) {
   for (const auto& [name, value] : scheme.options) {
     if (const auto word = check_word("option", name); !word) return word;
-    if (value.size() <= kOptionBytesMax && is_utf8(value)) continue;
-    return broken("option " + name + ": want at most " + number(kOptionBytesMax) +
-                  " bytes of UTF-8");
   }
-  return {};
+  return check_option_values(scheme);
 }
 
 Result<void> check_cuts(const Document& document) {
@@ -261,6 +258,15 @@ Result<void> validate_fields(const Document& document) {
   if (const auto good = check_moves(document); !good) return good;
   if (const auto good = check_sessions(document); !good) return good;
   return check_expected(document);
+}
+
+Result<void> check_option_values(const SchemeSpec& scheme) {
+  for (const auto& [name, value] : scheme.options) {
+    if (value.size() <= kOptionBytesMax && is_utf8(value)) continue;
+    return broken("option " + name + ": want at most " + number(kOptionBytesMax) +
+                  " bytes of UTF-8");
+  }
+  return {};
 }
 
 Result<void> validate_base(const Document& document, const Placement& placement) {
