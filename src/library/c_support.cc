@@ -2,21 +2,17 @@
 
 #include <cstring>
 
+#include "ring/utf8.h"
+
 namespace cleave::library {
-namespace {
-
-bool inside_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-}  // namespace
 
 cleave_ring_status report(cleave_ring_status status, std::string_view message,
                           cleave_ring_error* error) noexcept {
   if (error == nullptr) return status;
-  std::size_t size = std::min(message.size(), sizeof(error->message) - 1);
-  while (size > 0 && size < message.size() && inside_character(message[size])) --size;
+  const std::string_view shown = ring::utf8_prefix(message, sizeof(error->message) - 1);
   error->status = status;
-  std::memcpy(error->message, message.data(), size);
-  error->message[size] = '\0';
+  std::memcpy(error->message, shown.data(), shown.size());
+  error->message[shown.size()] = '\0';
   return status;
 }
 

@@ -88,8 +88,8 @@ Result<std::vector<Cut>> read_cuts(const RingSpec& spec) {
 }
 
 // Options that place points or slots only: whatever they are, a key keeps its token.
-constexpr std::array<std::string_view, 5> kOptionsOfNodes = {"points", "min_ring", "named",
-                                                             "default_port", "slots"};
+constexpr std::array<std::string_view, 6> kOptionsOfNodes = {"points",       "min_ring", "named",
+                                                             "default_port", "slots",    "tokens"};
 
 std::map<std::string, std::string> key_options(const SchemeSpec& scheme) {
   std::map<std::string, std::string> options(scheme.options.begin(), scheme.options.end());

@@ -197,6 +197,28 @@ TEST(PlacedRing, DiffNeedsOneMapFromKeysToTokens) {
   const auto result = diff(made(one), made(other));
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->changes.empty());
+  one.scheme = {.name = "cassandra", .options = {{"tokens", "a=0;b=100;c=200"}}};
+  other.scheme = {.name = "cassandra", .options = {{"tokens", "a=0;b=99;c=200"}}};
+  const auto moved = diff(made(one), made(other));
+  ASSERT_TRUE(moved);
+  ASSERT_EQ(moved->changes.size(), 1U);
+  EXPECT_EQ(moved->changes[0].range, (TokenRange{Token{(std::uint64_t{1} << 63U) + 100},
+                                                 Token{(std::uint64_t{1} << 63U) + 100}}));
+}
+
+// A node that joins and leaves by its name alone, because its tokens are told beforehand.
+TEST(PlacedRing, TokensOfANodeMayBeToldBeforeItJoins) {
+  const PlacedRing two =
+      made({.scheme = {.name = "cassandra", .options = {{"tokens", "a=0;b=100;c=50"}}},
+            .nodes = {{.name = "a"}, {.name = "b"}}});
+  const Token of_b{(std::uint64_t{1} << 63U) + 40};
+  EXPECT_EQ(two.owner(of_b), 1U);
+  const auto three = two.with_node({.name = "c"});
+  ASSERT_TRUE(three) << three.error().message;
+  EXPECT_EQ(three->owner(of_b), 2U);
+  EXPECT_EQ(three->without_node("c")->owner(of_b), 1U);
+  EXPECT_EQ(two.with_node({.name = "d"}).error().message,
+            "scheme cassandra: option tokens: node 'd' has no token");
 }
 
 TEST(PlacedRing, BadInputIsAClearError) {

@@ -20,6 +20,7 @@ inline std::vector<SchemeSpec> fixed_schemes() {
           {.name = "nginx", .options = {{"method", "consistent"}}},
           {.name = "haproxy", .options = {{"method", "consistent"}}},
           {.name = "redis-cluster"},
+          {.name = "cassandra"},
           {.name = "murmur64a-vnode", .options = {{"points", "20"}}},
           {.name = "envoy-maglev", .options = {{"table_size", "101"}}}};
 }

@@ -64,18 +64,6 @@ std::string word_of(std::span<const NodeId> nodes) {
   return word;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c == ' ') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 TEST(ReplicaVectors, AreTheChoiceOfCassandra) {
   const VectorJson file = testing::read_vectors("cassandra_network_topology.json");
   std::size_t compared = 0;
@@ -84,8 +72,9 @@ TEST(ReplicaVectors, AreTheChoiceOfCassandra) {
     const auto table =
         ReplicaTable::build(arcs_of(cluster.points), cluster.sites, cluster.replication);
     ASSERT_TRUE(table) << table.error().message;
-    const auto walks = words_of(json["replicas"]);
-    const auto sets = words_of(json.value("driver", json["replicas"].get<std::string>()));
+    const auto walks = testing::split(json["replicas"], ' ');
+    const auto sets =
+        testing::split(json.value("driver", json["replicas"].get<std::string>()), ' ');
     ASSERT_EQ(walks.size(), cluster.points.size());
     std::size_t at = 0;
     for (const auto& [token, node] : cluster.points) {

@@ -47,6 +47,15 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
+  const auto inside_character = [](char byte) {
+    return (static_cast<std::uint8_t>(byte) & 0xC0U) == 0x80U;
+  };
+  std::size_t size = std::min(text.size(), bytes_max);
+  while (size > 0 && size < text.size() && inside_character(text[size])) --size;
+  return text.substr(0, size);
+}
+
 bool is_word(std::string_view text) {
   const auto control = [](char byte) { return static_cast<std::uint8_t>(byte) < 0x20; };
   return !text.empty() && text.size() <= kWordBytesMax && is_utf8(text) &&

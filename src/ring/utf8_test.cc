@@ -23,5 +23,14 @@ TEST(Utf8, RefusesEverythingElse) {
   }
 }
 
+TEST(Utf8, APrefixCutsNoCharacter) {
+  EXPECT_EQ(utf8_prefix("", 3), "");
+  EXPECT_EQ(utf8_prefix("abc", 3), "abc");
+  EXPECT_EQ(utf8_prefix("abc", 2), "ab");
+  EXPECT_EQ(utf8_prefix("a\xC3\xA9z", 2), "a");
+  EXPECT_EQ(utf8_prefix("a\xC3\xA9z", 3), "a\xC3\xA9");
+  EXPECT_EQ(utf8_prefix("\xF0\x90\x80\x80", 3), "");
+}
+
 }  // namespace
 }  // namespace cleave::ring

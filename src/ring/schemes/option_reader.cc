@@ -5,12 +5,23 @@
 
 #include "base/ascii.h"
 #include "base/to_number.h"
+#include "ring/utf8.h"
 
 namespace cleave::ring {
+namespace {
+
+constexpr std::size_t kShownBytesMax = 64;
+
+}  // namespace
 
 bool same_word(std::string_view left, std::string_view right) {
   const auto lower = [](char c) { return lowered(c); };
   return std::ranges::equal(left, right, {}, lower, lower);
+}
+
+std::string shown(std::string_view value) {
+  if (value.size() <= kShownBytesMax) return std::string(value);
+  return std::string(utf8_prefix(value, kShownBytesMax)) + "...";
 }
 
 std::optional<std::string_view> OptionReader::given(std::string_view name) const {
@@ -45,7 +56,7 @@ bool OptionReader::flag(std::string_view name, bool fallback) {
 void OptionReader::refuse_value(std::string_view name, std::string_view text,
                                 std::string_view want) {
   refuse(Code::kInvalid,
-         "option " + std::string(name) + ": '" + std::string(text) + "': " + std::string(want));
+         "option " + std::string(name) + ": '" + shown(text) + "': " + std::string(want));
 }
 
 void OptionReader::refuse(Code code, const std::string& message) {

@@ -25,6 +25,9 @@ struct Choice {
 // Whether the words differ in the case of ASCII letters at most.
 bool same_word(std::string_view left, std::string_view right);
 
+// A value as a message may show it: the beginning of a long one.
+std::string shown(std::string_view value);
+
 // A number that an option may give, in min..max.
 struct NumberOption {
   std::string_view name;

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/to_number.h"
 #include "ring/schemes/layouts.h"
+#include "ring/schemes/owner_lists.h"
 
 namespace cleave::ring {
 namespace {
 
 constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+constexpr OwnerLists kSlots{.option = "slots", .form = "NODE=FIRST-LAST,...;NODE=..."};
 
 // Node i ends at slots x (weights up to i) / sum, rounded half up.
 std::vector<std::uint32_t> even_owners(std::span<const PlacedNode> nodes, std::uint64_t slots) {
@@ -26,14 +27,6 @@ std::vector<std::uint32_t> even_owners(std::span<const PlacedNode> nodes, std::u
   return owners;
 }
 
-// What stands before the first `mark`, cut off the text with the mark; all of it without one.
-std::string_view cut_before(std::string_view& text, char mark) {
-  const std::size_t at = text.find(mark);
-  const std::string_view before = text.substr(0, at);
-  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
-  return before;
-}
-
 class SlotsReader {
  public:
   SlotsReader(OptionReader& options, std::span<const PlacedNode> nodes, std::uint32_t count)
@@ -41,42 +34,31 @@ class SlotsReader {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) indexes_.emplace(nodes[i].name, i);
   }
 
-  std::vector<std::uint32_t> read(std::string_view text) && {
-    while (!text.empty() && !options_.error()) read_part(cut_before(text, ';'));
+  std::vector<std::uint32_t> read() && {
+    read_owner_lists(options_, kSlots, [this](std::string_view item, std::string_view node) {
+      read_range(item, node);
+    });
     return std::move(owners_);
   }
 
  private:
-  void read_part(std::string_view part) {
-    const std::size_t equals = part.rfind('=');
-    if (equals == std::string_view::npos || equals == 0)
-      return options_.refuse_value("slots", part, "want NODE=FIRST-LAST,...;NODE=...");
-    const std::string_view name = part.substr(0, equals);
-    if (!seen_.insert(name).second)
-      return options_.refuse_value("slots", name, "this node is there twice");
-    std::string_view ranges = part.substr(equals + 1);
-    while (!ranges.empty() && !options_.error()) read_range(cut_before(ranges, ','), name);
-  }
-
-  void read_range(std::string_view range, std::string_view name) {
+  void read_range(std::string_view range, std::string_view node) {
     std::string_view rest = range;
     const std::string_view first_text = cut_before(rest, '-');
     const std::uint64_t first = number(first_text);
     const std::uint64_t last = first_text.size() == range.size() ? first : number(rest);
     if (first > last || last >= owners_.size()) {
       return options_.refuse_value(
-          "slots", range,
+          kSlots.option, range,
           "want slots from 0 to " + std::to_string(owners_.size() - 1) + ", as N or FIRST-LAST");
     }
     for (std::uint64_t slot = first; slot <= last; ++slot) {
       if (!names_[slot].empty()) {
-        return options_.refuse_value("slots", range,
-                                     "slot " + std::to_string(slot) + " is given to '" +
-                                         std::string(names_[slot]) + "' and to '" +
-                                         std::string(name) + "'");
+        const std::string what = "slot " + std::to_string(slot);
+        return options_.refuse_value(kSlots.option, range, given_twice(what, names_[slot], node));
       }
-      names_[slot] = name;
-      const auto known = indexes_.find(name);
+      names_[slot] = node;
+      const auto known = indexes_.find(node);
       if (known != indexes_.end()) owners_[slot] = known->second;
     }
   }
@@ -89,7 +71,6 @@ class SlotsReader {
   OptionReader& options_;
   std::vector<std::uint32_t> owners_;
   std::vector<std::string_view> names_;  // of the owner of each slot, also of one that is not there
-  std::set<std::string_view> seen_;
   std::map<std::string_view, std::uint32_t> indexes_;
 };
 
@@ -97,8 +78,7 @@ class SlotsReader {
 
 std::vector<std::uint32_t> slot_owners(OptionReader& options, std::span<const PlacedNode> nodes,
                                        std::uint32_t count) {
-  std::vector<std::uint32_t> owners =
-      SlotsReader(options, nodes, count).read(options.given("slots").value_or(""));
+  std::vector<std::uint32_t> owners = SlotsReader(options, nodes, count).read();
   const auto left = static_cast<std::uint64_t>(std::ranges::count(owners, kNobody));
   const std::vector<std::uint32_t> even = even_owners(nodes, left);
   auto next = even.begin();

@@ -2,12 +2,11 @@
 // folder.
 //
 //   slots  = part { ";" part }            a=0-511,700;b=512-699,701-1023
-//   part   = node "=" [ range { "," range } ]
+//   part   = node "=" [ range { "," range } ]    (ring/schemes/owner_lists.h)
 //   range  = number [ "-" number ]        decimal, both ends inside, the first not above the last
 //
-// A node's name ends at the last "=" of its part, so it may hold any byte but ";". A node stands
-// once. Slots that the text gives to nobody, or to a node that is not there (it left), are spread
-// evenly over the nodes by weight, in order.
+// Slots that the text gives to nobody, or to a node that is not there (it left), are spread evenly
+// over the nodes by weight, in order.
 #pragma once
 
 #include <cstdint>

@@ -16,13 +16,17 @@ namespace cleave::ring::testing {
 
 using VectorJson = nlohmann::ordered_json;
 
+// From the tests of any folder.
+inline VectorJson read_ring_testdata(const std::string& name) {
+  return VectorJson::parse(read_file(CLEAVE_SOURCE "/src/ring/testdata/" + name), nullptr, false);
+}
+
 inline VectorJson read_vectors(const std::string& name) {
-  return VectorJson::parse(read_file(CLEAVE_TESTDATA "/vectors/" + name), nullptr, false);
+  return read_ring_testdata("vectors/" + name);
 }
 
 inline std::vector<std::string> read_vector_keys() {
-  return VectorJson::parse(read_file(CLEAVE_TESTDATA "/keys.json"), nullptr, false)
-      .get<std::vector<std::string>>();
+  return read_ring_testdata("keys.json").get<std::vector<std::string>>();
 }
 
 // "name", or ["name", weight, ...].
@@ -37,11 +41,11 @@ inline std::vector<PlacedNode> placed_nodes(const VectorJson& list) {
   return nodes;
 }
 
-// "a/ketama/md5" in its parts.
-inline std::vector<std::string> parts_of(const std::string& id) {
+// What stands between the marks.
+inline std::vector<std::string> split(const std::string& text, char mark) {
   std::vector<std::string> parts(1);
-  for (const char c : id) {
-    if (c == '/') {
+  for (const char c : text) {
+    if (c == mark) {
       parts.emplace_back();
     } else {
       parts.back() += c;
@@ -49,6 +53,9 @@ inline std::vector<std::string> parts_of(const std::string& id) {
   }
   return parts;
 }
+
+// "a/ketama/md5" in its parts.
+inline std::vector<std::string> parts_of(const std::string& id) { return split(id, '/'); }
 
 // How one configuration of a file is said to us.
 struct Configuration {
