@@ -59,7 +59,7 @@ typedef struct cleave_ring_error {
 /// An option of a scheme, such as {"hash", "fnv1a_64"} (docs/schemes.md).
 typedef struct cleave_ring_option {
   const char* name;   ///< Not NULL.
-  const char* value;  ///< Not NULL; UTF-8, at most 65,536 bytes.
+  const char* value;  ///< Not NULL; UTF-8, at most 1 MiB.
 } cleave_ring_option;
 
 /// A node.

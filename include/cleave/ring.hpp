@@ -96,7 +96,7 @@ class CLEAVE_RING_API Ring {
   /// Places nodes by a scheme (docs/schemes.md lists them with their options).
   ///
   /// Names, racks and datacenters are UTF-8 without control characters, at most 255 bytes; values
-  /// of options are UTF-8, at most 65,536 bytes, as in cleave's own pools. At most 100,000 nodes and
+  /// of options are UTF-8, at most 1 MiB, as in cleave's own pools. At most 100,000 nodes and
   /// 8,388,608 points. Cost: O(points log points).
   /// @throws RingError kInvalid: an unknown scheme or option, no nodes, a name that is empty or
   ///   there twice, a weight out of bounds; kLimit: too many nodes or points.

@@ -25,11 +25,11 @@ namespace cleave::ring {
 // Bounds of what a document may hold.
 inline constexpr std::uint64_t kNumberMax = (std::uint64_t{1} << 53U) - 1;  // exact in a double
 inline constexpr std::uint32_t kWeightMax = 1'000;
-inline constexpr std::uint64_t kWeightSumMax = 65'536;    // 8.4 million points: a second to build
-inline constexpr std::size_t kWordBytesMax = 255;         // a name, an address, a rack, a session
-inline constexpr std::size_t kOptionBytesMax = 65'536;    // the value of a scheme's option
-inline constexpr std::size_t kExpectedLoadsMax = 10'000;  // of all events
-inline constexpr std::size_t kEventLoadsMax = 4'096;      // of one event
+inline constexpr std::uint64_t kWeightSumMax = 65'536;  // 8.4 million points: a second to build
+inline constexpr std::size_t kWordBytesMax = 255;       // a name, an address, a rack, a session
+inline constexpr std::size_t kOptionBytesMax = std::size_t{1} << 20U;     // the value of an option
+inline constexpr std::size_t kExpectedLoadsMax = 10'000;                  // of all events
+inline constexpr std::size_t kEventLoadsMax = 4'096;                      // of one event
 inline constexpr std::uint64_t kExpectedLoadMax = 1'000'000'000'000'000;  // a million cores
 inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;      // the text form
 inline constexpr std::uint32_t kTextReader = 4;  // newest text form that `parse_document` reads

@@ -256,9 +256,9 @@ TEST(PlacedRing, OptionsMayBeAsLongAsInAPool) {
   spec.scheme = codis_slots(kOptionBytesMax);
   EXPECT_EQ(made(spec).owner("key"), 0U);
   spec.scheme = codis_slots(kOptionBytesMax + 1);
-  EXPECT_EQ(complaint(spec), "option slots: want at most 65536 bytes of UTF-8");
+  EXPECT_EQ(complaint(spec), "option slots: want at most 1048576 bytes of UTF-8");
   spec.scheme.options["slots"] = "a=0-1023;\xFF=";
-  EXPECT_EQ(complaint(spec), "option slots: want at most 65536 bytes of UTF-8");
+  EXPECT_EQ(complaint(spec), "option slots: want at most 1048576 bytes of UTF-8");
 }
 
 TEST(PlacedRing, RefusesChangesThatCannotBe) {
