@@ -16,8 +16,8 @@ namespace cleave::convert {
 // file said no address of it; for a password that YAML cannot say.
 Result<std::string> to_cleave_yaml(const Imported& imported, std::string_view source);
 
-// Whether the pool's users and passwords can be written: YAML is UTF-8. Errors: kInvalid, says which
-// cannot.
+// Whether the pool's users and passwords can be written: YAML is UTF-8. Errors: kInvalid, says
+// which cannot.
 Result<void> check_credentials(const Pool& pool);
 
 // The text as a YAML scalar that is read back as itself: quoted where it has to be.

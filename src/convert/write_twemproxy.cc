@@ -1,5 +1,5 @@
-// twemproxy 0.5.0: one pool. A server is named where what is hashed is not its address. An IPv6 host
-// has no brackets, which twemproxy would ask the name service for.
+// twemproxy 0.5.0: one pool. A server is named where what is hashed is not its address. An IPv6
+// host has no brackets, which twemproxy would ask the name service for.
 #include "base/ascii.h"
 #include "convert/address.h"
 #include "convert/cleave_yaml.h"

@@ -1,6 +1,6 @@
 // A Cassandra cluster through the public interface, as it would be moved to the library: its tokens
-// as nodetool prints them, its racks and datacenters, its keys. Against the real Cassandra 4.1.5: the
-// tokens of keys and the replicas of tokens (ring/testdata/vectors).
+// as nodetool prints them, its racks and datacenters, its keys. Against the real Cassandra 4.1.5:
+// the tokens of keys and the replicas of tokens (ring/testdata/vectors).
 #include <gtest/gtest.h>
 
 #include <cleave/ring.hpp>

@@ -1,15 +1,15 @@
 // Peers that place keys into a constant number of slots, or tokens, and keep as state who owns
 // which: redis-cluster, codis, cassandra. The options `slots` (slot_owners.h) and `tokens`
-// (token_owners.h) say it; slots that nobody owns, and tokens that are not told, are spread evenly by
-// weight.
+// (token_owners.h) say it; slots that nobody owns, and tokens that are not told, are spread evenly
+// by weight.
 //
 // redis-cluster (redis-server 7.0.15): CRC-16/XMODEM of the hash tag, mod 16384; ranges as
 //   `redis-cli --cluster create` gives them to its primaries. Token: slot << 50.
 // codis 3: CRC-32 mod 1024 of what lies between the first '{' and the first '}' after it, even if
 //   that is empty; slots in even ranges. Token: slot << 54.
 // cassandra 4.1.5, Murmur3Partitioner: token ^ 2^63. A node owns from the previous token, not
-//   included, to its own. Without the option one token a node, evenly spaced from the smallest one on
-//   (the usual initial_token). The empty key has the smallest token, which no other key ever gets.
+//   included, to its own. Without the option one token a node, evenly spaced from the smallest one
+//   on (the usual initial_token). The empty key has the smallest token, which no other key gets.
 #include "base/wide.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/crc.h"
