@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t kWorkersMax = 64;
 constexpr std::uint64_t kWeightMax = 1'000;
+// As many as HAProxy has ids; as many ids again are left for nodes that join.
+constexpr std::uint64_t kPositionMax = 0x7FFF'FFFE;
 
 std::string read_name(Section& section) {
   std::string name = section.text("name");
@@ -41,9 +43,15 @@ net::Address read_server(Section& section, std::set<std::string>& seen) {
   return address;
 }
 
-ring::Node read_node(Section section, std::set<std::string>& addresses) {
+// `before`: the id of the node before it, or 0. That is where this one stands if it does not say:
+// the node of id i stands at i - 1.
+ring::Node read_node(Section section, NodeId before, std::set<std::string>& addresses) {
   ring::Node node;
   node.name = read_node_name(section);
+  const std::uint64_t next = before.value();
+  const std::uint64_t position =
+      section.number("position", {.fallback = next, .min = next, .max = kPositionMax});
+  node.id = NodeId{static_cast<std::uint32_t>(position) + 1};
   node.hash_key = section.text("hash_key", "");
   node.weight = static_cast<std::uint32_t>(
       section.number("weight", {.fallback = 1, .min = 1, .max = kWeightMax}));
@@ -63,7 +71,7 @@ void read_nodes(Section& section, std::vector<ring::Node>& nodes) {
   std::set<std::string> names;
   std::set<std::string> addresses;
   for (Section& element : section.list("nodes")) {
-    ring::Node node = read_node(element, addresses);
+    ring::Node node = read_node(element, nodes.empty() ? NodeId{} : nodes.back().id, addresses);
     if (!names.insert(node.name).second) {
       element.fail("name", "'" + node.name + "' is there twice; names of nodes are unique");
     }

@@ -106,6 +106,23 @@ TEST(Config, ReadsWhatTheBalancerMayDo) {
             (WebhookUrl{.address = {.host = "ops.example", .port = 80}, .target = "/hook?a=b"}));
 }
 
+// The node of id i stands at i - 1; one that does not say stands behind the one before it.
+TEST(Config, APositionGivesTheNodeItsId) {
+  const auto ids = [](std::string_view from, std::string_view to) {
+    std::vector<std::uint32_t> found;
+    const Result<Config> config = parse_config(with(from, to), "f.yaml");
+    EXPECT_TRUE(config) << config.error().message;
+    if (!config) return found;
+    for (const ring::Node& node : config->pool.nodes) found.push_back(node.id.value());
+    return found;
+  };
+  EXPECT_EQ(ids("", ""), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(ids("{name: b,", "{name: b, position: 6,"), (std::vector<std::uint32_t>{1, 7}));
+  EXPECT_EQ(ids("{name: a,", "{name: a, position: 41,"), (std::vector<std::uint32_t>{42, 43}));
+  EXPECT_EQ(ids("{name: a,", "{name: a, position: 2147483646,"),
+            (std::vector<std::uint32_t>{0x7FFF'FFFFU, 0x8000'0000U}));
+}
+
 TEST(Config, MissingFileIsNotFound) {
   const Result<Config> config = load_config(CLEAVE_TESTDATA "/no-such-file.yaml");
   ASSERT_FALSE(config);
@@ -135,8 +152,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:3:1: worker: unknown key; known here: insecure, pools, listeners, admin, "
                 "limits, workers, coordination, history, balance"},
         BadCase{"UnknownKeyDeepInside", "{name: a,", "{name: a, wieght: 2,",
-                "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, hash_key, "
-                "weight, members"},
+                "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, position, "
+                "hash_key, weight, members"},
+        BadCase{"PositionOfTheNodeBefore", "{name: b,", "{name: b, position: 0,",
+                "f.yaml:8:29: pools[0].nodes[1].position: want a whole number from 1 to "
+                "2147483646"},
+        BadCase{"PositionAboveAll", "{name: b,", "{name: b, position: 2147483647,",
+                "f.yaml:8:29: pools[0].nodes[1].position: want a whole number from 1 to "
+                "2147483646"},
         BadCase{"DuplicateKey", "workers: 1", "workers: 1\nworkers: 2",
                 "f.yaml:4:1: workers: this key is there twice"},
         BadCase{"DuplicateKeyInFlow", "{name: a,", "{name: a, name: c,",

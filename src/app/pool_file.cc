@@ -39,6 +39,7 @@ convert::Pool pool_of(const Config& whole) {
   for (const ring::Node& node : config.nodes) {
     convert::PoolNode& added = pool.nodes.emplace_back(node.name, node.weight);
     added.hash_key = node.hash_key;
+    added.position = node.id.value() - 1;
     added.rack = node.members.front().rack;
     for (const ring::Member& member : node.members) added.members.push_back(member.address);
   }

@@ -33,6 +33,17 @@ TEST(ReadPoolFile, ReadsCleavesOwn) {
   EXPECT_EQ(read_pool_file({.path = kOwn, .from = {}, .pool = pool->name})->name, pool->name);
 }
 
+// A file with a gap between positions, and what a peer's file with the same gap says.
+TEST(ReadPoolFile, KeepsPositions) {
+  const auto own = read_pool_file({.path = CLEAVE_TESTDATA "/gap.yaml", .from = {}, .pool = {}});
+  const auto peer = read_pool_file({.path = CLEAVE_TESTDATA "/gap.cfg", .from = {}, .pool = {}});
+  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_TRUE(peer) << peer.error().message;
+  EXPECT_EQ(own->nodes, peer->nodes);
+  EXPECT_EQ(own->nodes[1].position, 4U);
+  EXPECT_EQ(own->nodes[2].position, 5U);
+}
+
 TEST(ReadPoolFile, TellsWhatItCannotRead) {
   EXPECT_EQ(code_of({.path = kPeer, .from = {}, .pool = {}}), Code::kInvalid);  // two pools
   EXPECT_EQ(code_of({.path = kPeer, .from = {}, .pool = "gamma"}), Code::kNotFound);

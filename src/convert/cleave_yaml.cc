@@ -92,13 +92,16 @@ std::string servers_line(const Pool& pool) {
   return line + "password: " + yaml_quoted(pool.server_password) + "}\n";
 }
 
-Result<std::string> node_line(const Pool& pool, const PoolNode& node) {
+// `next`: where the node stands if the line does not say.
+Result<std::string> node_line(const Pool& pool, const PoolNode& node, std::uint32_t next) {
   if (node.members.empty()) {
     return fail(Code::kInvalid, "pool '" + pool.name + "': the file says no address of '" +
                                     node.name + "'; keys can be located by it, but not served");
   }
+  const std::uint32_t position = node.position.value_or(next);
   std::string line = "      - {name: " + yaml_quoted(node.name) +
                      (node.hash_key.empty() ? "" : ", hash_key: " + yaml_quoted(node.hash_key)) +
+                     (position == next ? "" : ", position: " + std::to_string(position)) +
                      ", weight: " + std::to_string(node.weight) + ", members: [";
   for (std::size_t i = 0; i < node.members.size(); ++i)
     line += (i == 0 ? "{address: " : ", {address: ") + yaml_quoted(node.members[i]) + "}";
@@ -111,10 +114,12 @@ Result<std::string> pool_text(const Pool& pool) {
   std::string text = "  - name: " + yaml_scalar(pool.name) +
                      "\n    kind: " + (pool.kind == Kind::kStore ? "store" : "cache") + "\n" +
                      ring_line(pool) + servers_line(pool) + "    nodes:\n";
+  std::uint32_t next = 0;
   for (const PoolNode& node : pool.nodes) {
-    const Result<std::string> line = node_line(pool, node);
+    const Result<std::string> line = node_line(pool, node, next);
     if (!line) return line;
     text += *line;
+    next = node.position.value_or(next) + 1;
   }
   return text;
 }

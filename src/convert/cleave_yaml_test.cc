@@ -69,6 +69,21 @@ TEST(CleaveYaml, QuotesWhatYamlWouldMisread) {
   EXPECT_EQ(YAML::Load(*yaml)["listeners"].size(), 1U);
 }
 
+TEST(CleaveYaml, SaysWhereANodeStandsBehindAGap) {
+  Imported gaps = imported(kPool);
+  gaps.pools[0].nodes.push_back({"three", 1, {"127.0.0.1:7003"}});
+  gaps.pools[0].nodes.push_back({"four", 1, {"127.0.0.1:7004"}});
+  const std::vector<std::uint32_t> positions = {0, 1, 7, 8};
+  for (std::size_t i = 0; i < 4; ++i) gaps.pools[0].nodes[i].position = positions[i];
+  const auto yaml = to_cleave_yaml(gaps, "nut.yml");
+  ASSERT_TRUE(yaml);
+  const YAML::Node nodes = YAML::Load(*yaml)["pools"][0]["nodes"];
+  EXPECT_FALSE(nodes[0]["position"]);
+  EXPECT_FALSE(nodes[1]["position"]);
+  EXPECT_EQ(nodes[2]["position"].as<int>(), 7);
+  EXPECT_FALSE(nodes[3]["position"]);
+}
+
 TEST(CleaveYaml, HashesAnOldNameThatCleaveCannotUse) {
   const std::string text = with(with(kPool, "7002:1 yes", "7002:1 a/b"), "7001:2", "7001:2 a*b");
   const Imported odd = imported(text);

@@ -4,7 +4,7 @@
 //               alone hashes an empty one. All others do not place by keys.
 //   hash-type   METHOD [FUNCTION [avalanche]]; without the line map-based sdbm
 //   ids         a server without `id` gets the lowest free one, counted from its place in the list.
-//               consistent hashes ids, map-based does not look at them.
+//               consistent hashes ids, which become positions; map-based does not look at them.
 //   left out    a server of weight 0, a disabled and a backup server get no keys while the others
 //               live, but keep their ids
 //   factor      hash-balance-factor sends keys of a busy server to others, with consistent only
@@ -22,6 +22,8 @@
 
 namespace cleave::convert {
 namespace {
+
+constexpr std::uint32_t kIdMax = 0x7FFF'FFFFU;
 
 // A server as far as it is read.
 struct Server {
@@ -227,7 +229,8 @@ class BackendReader {
   void read_number(const HaproxyLine& line, const std::string& word, const std::string& text,
                    Server& server) {
     const auto number = to_number<std::uint32_t>(text);
-    if (!number || (word == "weight" && *number > 256) || (word == "id" && *number == 0)) {
+    if (!number || (word == "weight" && *number > 256) ||
+        (word == "id" && (*number == 0 || *number > kIdMax))) {
       return notes_.refuse(line.line, "server " + server.name + ": '" + text + "' is no " + word);
     }
     (word == "weight" ? server.weight : server.id) = *number;
@@ -267,20 +270,13 @@ class BackendReader {
   void add_nodes() {
     std::erase_if(servers_, [this](const Server& server) { return is_left_out(server); });
     if (servers_.empty()) notes_.refuse(0, "no servers that get keys");
-    if (pool_.scheme.options["method"] == "consistent") {
-      std::ranges::stable_sort(servers_, {}, &Server::id);
-      for (std::size_t i = 0; i < servers_.size(); ++i) refuse_gap(servers_[i], i + 1);
+    const bool by_id = pool_.scheme.options["method"] == "consistent";
+    if (by_id) std::ranges::stable_sort(servers_, {}, &Server::id);
+    for (const Server& server : servers_) {
+      PoolNode& added = pool_.nodes.emplace_back(server.name, server.weight);
+      added.members = {server.address};
+      if (by_id) added.position = server.id - 1;
     }
-    for (const Server& server : servers_)
-      pool_.nodes.push_back({server.name, server.weight, {server.address}});
-  }
-
-  void refuse_gap(const Server& server, std::size_t want) {
-    if (server.id == want) return;
-    notes_.refuse(server.line,
-                  "server " + server.name + " has id " + std::to_string(server.id) +
-                      ", which HAProxy hashes; cleave can take it over only where the ids of all "
-                      "servers with keys are 1, 2, ... without a gap");
   }
 
   Notes notes_;

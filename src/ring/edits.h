@@ -26,7 +26,9 @@ namespace cleave::ring {
 struct Creation {
   std::string pool;
   std::string mark;
-  std::vector<Node> nodes;  // ids are given here, in order; the caller's are ignored
+  // In the order of their ids. An id that is given stays, as for a peer that goes by position (the
+  // node of id i stands at i - 1); an id of 0 becomes the one above that of the node before.
+  std::vector<Node> nodes;
   SchemeSpec scheme = {.name = "vnode"};
   Mode mode = Mode::kAuto;
   UnixMillis now;

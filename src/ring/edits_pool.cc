@@ -18,7 +18,7 @@ Result<Document> create(const Creation& creation) {
   document.mode = creation.mode;
   document.scheme = creation.scheme;
   for (Node node : creation.nodes) {
-    node.id = document.next_node;
+    if (node.id == NodeId{}) node.id = document.next_node;
     document.next_node = NodeId{node.id.value() + 1};
     document.nodes.push_back(std::move(node));
   }

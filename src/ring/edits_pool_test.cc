@@ -20,6 +20,25 @@ TEST(Create, GivesIdsInOrderAndEpochOne) {
   EXPECT_TRUE(validate(document));
 }
 
+// As of a peer that goes by position: what is given stays, and whoever joins comes behind all.
+TEST(Create, KeepsIdsThatAreGiven) {
+  std::vector<Node> nodes = {make_node("a"), make_node("b"), make_node("c")};
+  nodes[0].id = NodeId{7};
+  nodes[2].id = NodeId{4'000'000};
+  const Document document = must(create({.pool = "p", .mark = "m", .nodes = nodes, .now = {}}));
+  EXPECT_EQ(document.nodes[0].id, NodeId{7});
+  EXPECT_EQ(document.nodes[1].id, NodeId{8});
+  EXPECT_EQ(document.nodes[2].id, NodeId{4'000'000});
+  EXPECT_EQ(document.next_node, NodeId{4'000'001});
+  EXPECT_EQ(must(add_node(document, make_node("d"), {})).nodes[3].id, NodeId{4'000'001});
+  nodes[1].id = NodeId{7};
+  expect_invalid(create({.pool = "p", .mark = "m", .nodes = nodes, .now = {}}),
+                 "'b' is not sorted by id");
+  nodes[1].id = NodeId{};
+  nodes[2].id = NodeId{0xFFFF'FFFFU};
+  expect_invalid(create({.pool = "p", .mark = "m", .nodes = nodes, .now = {}}), "has id");
+}
+
 TEST(Create, RefusesAnImpossiblePool) {
   expect_invalid(create({}), "pool ''");
   expect_invalid(create({.pool = "p", .mark = "m", .nodes = {}, .now = {}}), "no active node");

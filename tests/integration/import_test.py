@@ -222,6 +222,12 @@ http {{
         self.check_haproxy(["  hash-type consistent"], ["  balance hash req.hdr(x-key)"],
                            ["weight 10", "", "disabled", "weight 0"])
 
+    def test_haproxy_consistent_with_gaps(self):
+        """Ids that operators gave, and such that servers without keys leave."""
+        self.check_haproxy([], ["  balance hdr(x-key)", "  hash-type consistent crc32"],
+                           ["weight 0", "weight 3", "id 2147483647", "backup", "id 70001 weight 2",
+                            "", "disabled", "id 70000"])
+
     def test_haproxy_map_based(self):
         self.check_haproxy(["  balance hdr(x-key)"], ["  hash-type map-based wt6"],
                            ["weight 4", "weight 0", "weight 6 id 9", "weight 2", "disabled"])

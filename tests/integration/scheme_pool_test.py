@@ -39,18 +39,20 @@ class SchemePools(unittest.TestCase):
         self.servers = Servers(4)
         self.addCleanup(self.servers.close)
 
-    def owners(self, scheme, options, names):
-        """Where the peer places the keys, as indexes of `names`."""
+    def located(self, *arguments):
+        """Where `cleave locate` has the keys, as indexes of the nodes."""
         path = os.path.join(self.servers.base, "keys")
         with open(path, "w", encoding="utf-8") as out:
             out.write("".join(f"key:{i}\n" for i in range(KEYS)))
-        command = [harness.CLEAVE, "locate", "--scheme", scheme, "--keys", path, "--json"]
-        for name in names:
-            command += ["--node", name]
-        for option in options:
-            command += ["--option", option]
+        command = [harness.CLEAVE, "locate", *arguments, "--keys", path, "--json"]
         told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         return json.loads(told.stdout)["owners"]
+
+    def owners(self, scheme, options, names):
+        """Where the peer places the keys."""
+        nodes = [word for name in names for word in ("--node", name)]
+        given = [word for option in options for word in ("--option", option)]
+        return self.located("--scheme", scheme, *nodes, *given)
 
     def fill(self, owners):
         """As the peer would have filled the servers."""
@@ -105,6 +107,39 @@ class SchemePools(unittest.TestCase):
         harness.wait_for("the drained node to be empty", lambda: not self.keys_on(0), 90)
         serve.settled(60)
         self.read_all(serve)
+
+    def test_positions_with_gaps_stay_through_joins_and_drains(self):
+        """As HAProxy numbers servers: ids of the file, of a joiner, and of who is left."""
+        serve = SchemePool(self.servers, "{scheme: haproxy, method: consistent}", used=3)
+        with open(serve.config, encoding="utf-8") as file:
+            text = file.read()
+        with open(serve.config, "w", encoding="utf-8") as file:
+            for index, position in enumerate((3, 70, 2_000_000_000)):
+                name = f"{{name: '{serve.names[index]}',"
+                self.assertIn(name, text)
+                text = text.replace(name, f"{name} position: {position},")
+            file.write(text)
+        self.fill(self.located("--config", serve.config))
+        with serve:
+            serve.leading()
+            self.read_all(serve)
+            self.assertEqual(self.exported("--config", serve.config),
+                             self.exported("--admin", f"127.0.0.1:{serve.admin_port}"))
+            serve.post("/adopt")
+            self.move_one(serve)
+            self.join_fourth(serve)
+            self.drain_first(serve)
+            ids = [node["id"] for node in serve.get("/status")["nodes"]]
+            self.assertEqual(ids, [4, 71, 2_000_000_001, 2_000_000_002])
+
+    def exported(self, *source):
+        """As HAProxy's configuration, with the ids of the file's positions."""
+        text = subprocess.run([harness.CLEAVE, "export", "haproxy", "--listen", "127.0.0.1:1",
+                               *source], capture_output=True, text=True, check=True,
+                              timeout=60).stdout
+        for number in (4, 71, 2_000_000_001):
+            self.assertIn(f" id {number} weight 1\n", text)
+        return text
 
     def test_a_scheme_that_cannot_be_cut_serves_and_says_so(self):
         serve = SchemePool(self.servers, "{scheme: twemproxy-modula, hash: crc32a}", used=3)
