@@ -5,6 +5,7 @@
 
 #include "app/cli.h"
 #include "app/pool_file.h"
+#include "app/status_summary.h"
 #include "convert/export.h"
 
 namespace cleave::app {
@@ -16,38 +17,6 @@ struct ExportArguments {
   std::string listen;
   std::string out;
 };
-
-// What `GET /status` tells of the pool, and of what stands in the way.
-struct RunningPool {
-  convert::Pool pool;
-  convert::RingState state;
-};
-
-RunningPool running_pool(const Json& status) {
-  RunningPool running;
-  running.pool.name = status.value("pool", "");
-  running.pool.scheme.name = status.value("scheme", "");
-  const Json options = status.value("scheme_options", Json::object());
-  for (const auto& [name, value] : options.items())
-    running.pool.scheme.options[name] = value.get<std::string>();
-  for (const Json& node : status.value("nodes", Json::array())) {
-    if (node.value("state", "") == "draining") {
-      running.state.draining.push_back(node.value("name", ""));
-      continue;
-    }
-    convert::PoolNode& added = running.pool.nodes.emplace_back();
-    added.name = node.value("name", "");
-    added.hash_key = node.value("hash_key", "");
-    added.weight = node.value("weight", 1U);
-    // As the ring places it: the id stays when others leave.
-    added.position = node.value("id", 1U) - 1;
-    for (const Json& member : node.value("members", Json::array()))
-      added.members.push_back(member.value("address", ""));
-  }
-  running.state.cuts = status.value("cuts", std::size_t{0});
-  running.state.moves = status.value("moves", Json::array()).size();
-  return running;
-}
 
 int write_out(const Cli& cli, const ExportArguments& given, convert::Pool pool) {
   if (!given.listen.empty()) pool.listener = given.listen;
@@ -70,14 +39,13 @@ int write_out(const Cli& cli, const ExportArguments& given, convert::Pool pool) 
 int export_running(const Cli& cli, const ExportArguments& given) {
   const AdminClient::Answer status = cli.client().get("/status");
   if (!status) return cli.show(status, {});
-  if (!status->contains("pool"))
-    return cli.fail(kExitFailed, {Code::kUnavailable, "the router has no ring yet"});
-  RunningPool running = running_pool(*status);
-  if (const auto quiet = convert::check_exportable(running.state); !quiet)
+  const auto ring = summary_of(*status);
+  if (!ring) return cli.fail(kExitFailed, ring.error());
+  if (const auto quiet = convert::check_exportable(*ring); !quiet)
     return cli.fail(kExitFailed, quiet.error());
   std::cerr << "the servers' password, where they have one, a router does not tell: export by "
                "--config, or add it\n";
-  return write_out(cli, given, std::move(running.pool));
+  return write_out(cli, given, convert::pool_of(*ring));
 }
 
 int export_file(const Cli& cli, const ExportArguments& given) {

@@ -14,9 +14,9 @@
 #include "app/table.h"
 #include "app/twemproxy.h"
 #include "convert/cleave_yaml.h"
-#include "convert/document_pool.h"
 #include "convert/export.h"
 #include "convert/import.h"
+#include "convert/ring_summary.h"
 #include "supervise/ask.h"
 #include "supervise/node_files.h"
 
@@ -65,7 +65,7 @@ class AdoptDemo {
   Result<void> watch(const std::string& proxy);
   Result<void> look_at_every_key();
   Result<void> list(const supervise::Child& server, Places& places);
-  convert::RingState state() const;
+  convert::RingSummary ring_now() const;
 
   const DemoOptions& options_;
   Progress progress_;
@@ -140,7 +140,7 @@ Result<void> AdoptDemo::cut_and_flatten() {
         order_taker.cut({.at = entry.range.first, .reason = "for the demonstration"}, done);
       });
   if (!cut) return cut;
-  const Result<void> refused = convert::check_exportable(state());
+  const Result<void> refused = convert::check_exportable(ring_now());
   if (!refused) result_.refusal = refused.error().message;
   return give_order(*router_, [](control::Operator& order_taker, const auto& done) {
     order_taker.flatten([done](const Result<std::uint64_t>& moves) {
@@ -150,10 +150,10 @@ Result<void> AdoptDemo::cut_and_flatten() {
 }
 
 Result<void> AdoptDemo::replace_back() {
-  if (const auto ready = convert::check_exportable(state()); !ready) return ready;
+  if (const auto ready = convert::check_exportable(ring_now()); !ready) return ready;
   const Result<net::Address> address = free_address();
   if (!address) return std::unexpected(address.error());
-  convert::Pool pool = convert::pool_of(router_->status().view->document());
+  convert::Pool pool = convert::pool_of(ring_now());
   pool.listener = net::to_string(*address);
   const auto text = convert::export_pool(convert::Peer::kTwemproxy, pool);
   if (!text) return std::unexpected(text.error());
@@ -166,8 +166,8 @@ Result<void> AdoptDemo::replace_back() {
   return watch("twemproxy again");
 }
 
-convert::RingState AdoptDemo::state() const {
-  return convert::state_of(router_->status().view->document());
+convert::RingSummary AdoptDemo::ring_now() const {
+  return convert::summary_of(router_->status().view->document());
 }
 
 Result<void> AdoptDemo::go_over(const net::Address& address) {

@@ -5,6 +5,7 @@
 
 #include "app/config.h"
 #include "app/yaml_walk.h"
+#include "convert/ring_summary.h"
 
 namespace cleave::app {
 namespace {
@@ -28,21 +29,13 @@ Result<convert::Pool> only_one(convert::Imported imported, const std::string& pa
 
 convert::Pool pool_of(const Config& whole) {
   const PoolConfig& config = whole.pool;
-  convert::Pool pool;
-  pool.name = config.name;
+  convert::Pool pool = convert::pool_of(
+      convert::RingSummary{.pool = config.name, .scheme = config.scheme, .nodes = config.nodes});
   pool.listener = net::to_string(whole.listeners.front().address);
   pool.client_password = whole.listeners.front().password;
   pool.kind = config.kind == PoolKind::kStore ? convert::Kind::kStore : convert::Kind::kCache;
-  pool.scheme = config.scheme;
   pool.server_user = config.credentials.user;
   pool.server_password = config.credentials.password;
-  for (const ring::Node& node : config.nodes) {
-    convert::PoolNode& added = pool.nodes.emplace_back(node.name, node.weight);
-    added.hash_key = node.hash_key;
-    added.position = node.id.value() - 1;
-    added.rack = node.members.front().rack;
-    for (const ring::Member& member : node.members) added.members.push_back(member.address);
-  }
   return pool;
 }
 

@@ -1,17 +1,13 @@
 #include "app/shown_ring.h"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 
+#include "app/status_summary.h"
 #include "ring/token_range.h"
 
 namespace cleave::app {
 namespace {
-
-std::unexpected<Error> not_understood(const std::string& what) {
-  return fail(Code::kInvalid, "the router's answer is not understood: " + what);
-}
 
 // Neighbours of one owner are joined, as those of a placement are.
 void append(std::vector<ring::Arc>& arcs, const ring::Arc& arc) {
@@ -20,24 +16,6 @@ void append(std::vector<ring::Arc>& arcs, const ring::Arc& arc) {
   } else {
     arcs.push_back(arc);
   }
-}
-
-Result<std::vector<ring::Node>> read_nodes(const Json& status) {
-  std::vector<ring::Node> nodes;
-  const Json list = status.value("nodes", Json::array());
-  for (const Json& each : list) {
-    ring::Node node;
-    node.id = NodeId{static_cast<std::uint32_t>(nodes.size()) + 1};
-    node.name = each.value("name", "");
-    node.weight = each.value("weight", std::uint32_t{0});
-    if (each.value("state", "") == "draining") node.state = ring::NodeState::kDraining;
-    if (node.name.empty() || node.weight == 0) return not_understood(each.dump());
-    nodes.push_back(std::move(node));
-  }
-  const bool active = std::ranges::any_of(
-      nodes, [](const ring::Node& node) { return node.state == ring::NodeState::kActive; });
-  if (!active) return not_understood("no active node");
-  return nodes;
 }
 
 Result<std::vector<ring::Arc>> read_arcs(const Json& ring, std::span<const ring::Node> nodes) {
@@ -71,18 +49,16 @@ ShownRing shown_ring(const PlacedRing& placed) {
 }
 
 Result<ShownRing> shown_ring(const Json& status, const Json& ring) {
-  const auto nodes = read_nodes(status);
-  if (!nodes) return std::unexpected(nodes.error());
-  auto arcs = read_arcs(ring, *nodes);
+  auto summary = summary_of(status);
+  if (!summary) return std::unexpected(summary.error());
+  std::vector<ring::Node>& nodes = summary->nodes;
+  // Arcs count the nodes that are shown, whatever their ids.
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) nodes[i].id = NodeId{i + 1};
+  auto arcs = read_arcs(ring, nodes);
   if (!arcs) return std::unexpected(arcs.error());
-  ShownRing shown{
-      .spec = {.name = ring.value("scheme", "")}, .nodes = {}, .arcs = {}, .shares = {}};
-  const Json options = ring.value("scheme_options", Json::object());
-  for (const auto& [name, value] : options.items()) {
-    shown.spec.options.emplace(name, value.get<std::string>());
-  }
-  for (const ring::Node& node : *nodes) shown.nodes.push_back({node.name, node.weight});
-  shown.shares = ring::node_shares(*nodes, *arcs);
+  ShownRing shown{.spec = std::move(summary->scheme), .nodes = {}, .arcs = {}, .shares = {}};
+  for (const ring::Node& node : nodes) shown.nodes.push_back({node.name, node.weight});
+  shown.shares = ring::node_shares(nodes, *arcs);
   shown.arcs = std::move(*arcs);
   return shown;
 }

@@ -25,7 +25,7 @@ ShownRing shown_ring(const PlacedRing& placed);
 
 // Of what the router's /status and /ring say (docs/formats/admin-api.md), cuts included: who owns
 // the tokens now. Errors: kConflict when the two are not of one ring (it changed in between);
-// kInvalid for what a router does not say.
+// kInvalid for what a router does not say; kUnavailable when it has no ring yet.
 Result<ShownRing> shown_ring(const Json& status, const Json& ring);
 
 }  // namespace cleave::app

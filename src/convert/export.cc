@@ -41,26 +41,20 @@ Result<void> check_scheme(Peer peer, const Pool& pool) {
 
 }  // namespace
 
-RingState state_of(const ring::Document& document) {
-  RingState state{.cuts = document.cuts.size(), .moves = document.moves.size(), .draining = {}};
-  for (const ring::Node& node : document.nodes) {
-    if (node.state == ring::NodeState::kDraining) state.draining.push_back(node.name);
-  }
-  return state;
-}
-
-Result<void> check_exportable(const RingState& state) {
-  if (state.moves > 0) {
+Result<void> check_exportable(const RingSummary& ring) {
+  if (ring.moves > 0) {
     return fail(Code::kConflict,
-                std::to_string(state.moves) + " moves are under way; export when they have ended");
+                std::to_string(ring.moves) + " moves are under way; export when they have ended");
   }
-  if (!state.draining.empty()) {
-    return fail(Code::kConflict, "node '" + state.draining.front() +
-                                     "' is draining; export when it is empty and removed");
-  }
-  if (state.cuts > 0) {
+  const auto draining =
+      std::ranges::find(ring.nodes, ring::NodeState::kDraining, &ring::Node::state);
+  if (draining != ring.nodes.end()) {
     return fail(Code::kConflict,
-                std::to_string(state.cuts) +
+                "node '" + draining->name + "' is draining; export when it is empty and removed");
+  }
+  if (ring.cuts > 0) {
+    return fail(Code::kConflict,
+                std::to_string(ring.cuts) +
                     " cuts lie on the ring, and no other proxy has cuts; run `cleave flatten` "
                     "first, and export when its moves have ended");
   }

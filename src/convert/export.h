@@ -7,28 +7,17 @@
 // Pure. Threads: any.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "convert/pool.h"
-#include "ring/document.h"
+#include "convert/ring_summary.h"
 
 namespace cleave::convert {
 
-// What of a running ring stands in the way.
-struct RingState {
-  std::size_t cuts = 0;
-  std::size_t moves = 0;
-  std::vector<std::string> draining;  // names of nodes
-};
-
-RingState state_of(const ring::Document& document);
-
-// Errors: kConflict, says what to do first: `flatten`, or wait.
-Result<void> check_exportable(const RingState& state);
+// Whether nothing stands in the way. Errors: kConflict, says what to do first: `flatten`, or wait.
+Result<void> check_exportable(const RingSummary& ring);
 
 // Errors: kInvalid: the scheme is not of that peer (names those that have it), or the peer cannot
 // say a name, weight, address or password of the pool.

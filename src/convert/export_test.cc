@@ -198,10 +198,10 @@ TEST(CheckExportable, WantsAQuietRing) {
   ring::Document document;
   document.nodes.resize(2);
   document.nodes[1].name = "b";
-  EXPECT_TRUE(check_exportable(state_of(document)));
+  EXPECT_TRUE(check_exportable(summary_of(document)));
 
   const auto refusal = [&](const ring::Document& busy) {
-    const auto checked = check_exportable(state_of(busy));
+    const auto checked = check_exportable(summary_of(busy));
     if (checked) return std::string("exportable");
     EXPECT_EQ(checked.error().code, Code::kConflict);
     return checked.error().message;

@@ -1,12 +1,20 @@
-#include "convert/document_pool.h"
+#include "convert/ring_summary.h"
 
 namespace cleave::convert {
 
-Pool pool_of(const ring::Document& document) {
+RingSummary summary_of(const ring::Document& document) {
+  return {.pool = document.pool,
+          .scheme = document.scheme,
+          .nodes = document.nodes,
+          .cuts = document.cuts.size(),
+          .moves = document.moves.size()};
+}
+
+Pool pool_of(const RingSummary& ring) {
   Pool pool;
-  pool.name = document.pool;
-  pool.scheme = document.scheme;
-  for (const ring::Node& node : document.nodes) {
+  pool.name = ring.pool;
+  pool.scheme = ring.scheme;
+  for (const ring::Node& node : ring.nodes) {
     if (node.state != ring::NodeState::kActive) continue;
     PoolNode& added = pool.nodes.emplace_back();
     added.name = node.name;

@@ -1,4 +1,4 @@
-#include "convert/document_pool.h"
+#include "convert/ring_summary.h"
 
 #include <gtest/gtest.h>
 
@@ -22,9 +22,9 @@ ring::Document document() {
   return made.value_or(ring::Document{});
 }
 
-TEST(DocumentPool, PlacesEveryKeyAsTheRing) {
+TEST(RingPool, PlacesEveryKeyAsTheRing) {
   const ring::Document from = document();
-  const Pool pool = pool_of(from);
+  const Pool pool = pool_of(summary_of(from));
   EXPECT_EQ(pool.name, "main");
   EXPECT_EQ(pool.scheme, from.scheme);
   EXPECT_EQ(pool.nodes[0].members, std::vector<std::string>{"a.example:7000"});
@@ -38,16 +38,16 @@ TEST(DocumentPool, PlacesEveryKeyAsTheRing) {
   }
 }
 
-TEST(DocumentPool, KnowsOnlyNodesThatStay) {
+TEST(RingPool, KnowsOnlyNodesThatStay) {
   const auto draining = ring::drain_node(document(), NodeId{2}, UnixMillis{2});
   ASSERT_TRUE(draining) << draining.error().message;
-  const Pool pool = pool_of(*draining);
+  const Pool pool = pool_of(summary_of(*draining));
   ASSERT_EQ(pool.nodes.size(), 2U);
   EXPECT_EQ(pool.nodes[1].name, "c");
 }
 
 // HAProxy hashes positions: were they counted anew, every key behind the gap would be elsewhere.
-TEST(DocumentPool, KeepsThePositionsOfNodesBehindOneThatLeft) {
+TEST(RingPool, KeepsThePositionsOfNodesBehindOneThatLeft) {
   const auto made =
       ring::create({.pool = "main",
                     .mark = "m",
@@ -59,7 +59,7 @@ TEST(DocumentPool, KeepsThePositionsOfNodesBehindOneThatLeft) {
   ring::Document left = *made;
   left.nodes.erase(left.nodes.begin() + 1);
   const auto view = ring::testing::view_of(left);
-  const Pool pool = pool_of(left);
+  const Pool pool = pool_of(summary_of(left));
   const auto placement = ring::place(pool.scheme, placed_nodes(pool));
   ASSERT_TRUE(placement) << placement.error().message;
   for (int i = 0; i < 2'000; ++i) {
