@@ -109,8 +109,7 @@ Result<std::string> node_line(const Pool& pool, const PoolNode& node, std::uint3
 }
 
 Result<std::string> pool_text(const Pool& pool) {
-  if (const auto sayable = check_credentials(pool); !sayable)
-    return std::unexpected(sayable.error());
+  if (const auto sayable = check_sayable(pool); !sayable) return std::unexpected(sayable.error());
   std::string text = "  - name: " + yaml_scalar(pool.name) +
                      "\n    kind: " + (pool.kind == Kind::kStore ? "store" : "cache") + "\n" +
                      ring_line(pool) + servers_line(pool) + "    nodes:\n";
@@ -144,11 +143,14 @@ Result<std::string> to_cleave_yaml(const Imported& imported, std::string_view so
   return text + "coordination: {kind: sqlite, path: cleave.db}\nbalance: {mode: observe}\n";
 }
 
-Result<void> check_credentials(const Pool& pool) {
-  for (const auto& [what, text] : {std::pair{"password of clients", &pool.client_password},
-                                   {"user of the servers", &pool.server_user},
-                                   {"password of the servers", &pool.server_password}}) {
-    if (ring::is_utf8(*text)) continue;
+Result<void> check_sayable(const Pool& pool) {
+  std::vector<std::pair<std::string, std::string_view>> texts = {
+      {"password of clients", pool.client_password},
+      {"user of the servers", pool.server_user},
+      {"password of the servers", pool.server_password}};
+  for (const auto& [name, value] : pool.scheme.options) texts.emplace_back("option " + name, value);
+  for (const auto& [what, text] : texts) {
+    if (ring::is_utf8(text)) continue;
     return fail(Code::kInvalid, "pool '" + pool.name + "': the " + what +
                                     " is no UTF-8, and YAML can say nothing else");
   }

@@ -65,8 +65,7 @@ Result<std::string> export_pool(Peer peer, const Pool& pool) {
   if (const auto fits = check_scheme(peer, pool); !fits) return std::unexpected(fits.error());
   if (const auto placed = ring::place(pool.scheme, placed_nodes(pool)); !placed)
     return std::unexpected(placed.error());
-  if (const auto sayable = check_credentials(pool); !sayable)
-    return std::unexpected(sayable.error());
+  if (const auto sayable = check_sayable(pool); !sayable) return std::unexpected(sayable.error());
   for (const PoolNode& node : pool.nodes) {
     if (node.members.empty()) return fail(Code::kInvalid, "node '" + node.name + "': no address");
   }

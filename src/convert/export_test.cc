@@ -172,6 +172,10 @@ TEST(ExportPool, RefusesWhatThePeerCannotSay) {
   pool.server_password = pool.client_password = "\xD7";
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "no UTF-8", error_of(Peer::kTwemproxy, pool));
   pool = twemproxy_pool();
+  pool.scheme.options["hash_tag"] = "\xD7}";
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "option hash_tag is no UTF-8",
+                      error_of(Peer::kTwemproxy, pool));
+  pool = twemproxy_pool();
   pool.server_user = "me";
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "user", error_of(Peer::kTwemproxy, pool));
   pool = twemproxy_pool();
