@@ -51,14 +51,18 @@ class NewerDocuments(unittest.TestCase):
                 found.append(server.call("GET", key))
         return found
 
-    def why_not_ready(self, serve):
+    def ask(self, serve, path):
+        """The refusal; empty when there is an answer, or nobody listens yet."""
         try:
-            serve.get("/ready")
+            serve.get(path)
             return ""
         except harness.AdminError as error:
             return str(error)
         except OSError:
             return ""
+
+    def why_not_ready(self, serve):
+        return self.ask(serve, "/ready")
 
     def test_a_router_that_starts_says_what_to_do_and_serves_nobody(self):
         serve = Serve(self.servers)
@@ -73,8 +77,12 @@ class NewerDocuments(unittest.TestCase):
         self.assertEqual(len(serve.log_text().split("upgrade this one")), 2, "told once")
         with self.assertRaises(OSError):
             harness.Redis(serve.port)
+        # No question ends it, as /status once did before there was a ring.
+        for path in ("/metrics", "/ring", "/moves", "/decisions", "/heat", "/plan", "/adopt",
+                     "/locate?key=x"):
+            self.ask(serve, path)
+        self.assertRegex(self.why_not_ready(serve), WHY)
         self.assertEqual(self.stored(serve), newer)
-        self.assertIsNone(serve.process.poll())
 
     def test_a_router_that_was_removed_meanwhile_serves_nobody(self):
         """Nobody writes a newer document while an older router is a member: it was taken for dead
