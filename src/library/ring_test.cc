@@ -84,7 +84,7 @@ TEST(Ring, IsAValue) {
   Ring one = vnode();
   const Ring same = one;
   EXPECT_EQ(one, same);
-  Ring moved = std::move(one);
+  Ring moved = std::move(one);  // NOLINT(performance-move-const-arg): as callers may write
   // NOLINTNEXTLINE(bugprone-use-after-move): promised
   EXPECT_EQ(one, moved);
   const Ring cut = moved.with_cut({1, 5, "a"});
@@ -127,12 +127,13 @@ TEST(Ring, EverySchemeIsThereByName) {
 TEST(Ring, ManyThreadsMayUseOneAtOnce) {
   const Ring ring = vnode().with_cut({0, 1'000, "a"});
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([ring] {
       for (int i = 0; i < 2'000; ++i) {
         const std::string key = std::to_string(i);
         EXPECT_EQ(ring.locate(key), ring.owner(*ring.token_of(key)));
-        const Ring copy = ring;
+        const Ring copy = ring;  // NOLINT(performance-unnecessary-copy-initialization): tried
         EXPECT_EQ(copy.nodes().size(), 3U);
       }
     });

@@ -1,9 +1,9 @@
 // The invariants of a document, one group a function (ring/document.h).
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 
+#include "base/to_number.h"
 #include "ring/base_ring.h"
 #include "ring/document.h"
 #include "ring/scheme.h"
@@ -35,11 +35,8 @@ Result<void> check_word(std::string_view what, std::string_view text) {
 bool is_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
-  const std::string_view port = text.substr(colon + 1);
-  std::uint16_t value = 0;
-  const char* end = port.data() + port.size();
-  const auto [stop, failed] = std::from_chars(port.data(), end, value);
-  return failed == std::errc{} && stop == end && value != 0;
+  const auto port = to_number<std::uint16_t>(text.substr(colon + 1));
+  return port && *port != 0;
 }
 
 Result<void> check_members(const Node& node, std::set<std::string_view>& addresses) {

@@ -42,10 +42,11 @@ struct NaivePoint {
 // first, or last.
 enum class Tie : std::uint8_t { kFirst, kLast };
 
+// Requires: there are points.
 template <class Value>
 std::size_t first_at_or_above(const std::vector<NaivePoint<Value>>& points, Value value, Tie tie) {
   const NaivePoint<Value>* above = nullptr;
-  const NaivePoint<Value>* smallest = nullptr;
+  const NaivePoint<Value>* smallest = &points.front();
   const auto better = [&](const NaivePoint<Value>& point, const NaivePoint<Value>* best) {
     return best == nullptr || point.value < best->value ||
            (tie == Tie::kLast && point.value == best->value);
@@ -125,7 +126,7 @@ Owner slot_owner(const Nodes& nodes) {
   return [size = nodes.size()](std::string_view key) {
     const std::uint64_t slot = crc16(hash_tag(key)) % 16'384;
     std::size_t node = 0;
-    while (slot >= (2 * 16'384 * (node + 1) + size) / (2 * size)) ++node;
+    while (slot >= (std::size_t{2} * 16'384 * (node + 1) + size) / (2 * size)) ++node;
     return node;
   };
 }
