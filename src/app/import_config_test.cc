@@ -21,6 +21,7 @@ void expect_same(const PoolConfig& read, const convert::Pool& pool) {
     EXPECT_EQ(read.nodes[i].name, pool.nodes[i].name);
     EXPECT_EQ(read.nodes[i].hash_key, pool.nodes[i].hash_key);
     EXPECT_EQ(read.nodes[i].weight, pool.nodes[i].weight);
+    EXPECT_EQ(read.nodes[i].id.value() - 1, pool.nodes[i].position.value_or(i));
     std::vector<std::string> members;
     for (const ring::Member& member : read.nodes[i].members) members.push_back(member.address);
     EXPECT_EQ(members, pool.nodes[i].members);
