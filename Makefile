@@ -120,7 +120,7 @@ golden: all ## rewrite the golden files; the commit explains their difference
 .PHONY: bench compare move-speed
 bench: ## micro-benchmarks; the ring beside libmemcached, Rust's hashring and others: ROUNDS=5
 	@$(CONFIGURE) bench >/dev/null
-	$(BUILD) bench -j $(JOBS)
+	$(BUILD) bench -j $(JOBS) --target benchmarks
 	@for program in build/bench/*_bench; do \
 	  case $$program in */ring_bench) ;; *) $$program ;; esac; done
 	$(PYTHON) bench/ring.py --rounds $(or $(ROUNDS),5)

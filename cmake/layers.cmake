@@ -61,6 +61,7 @@ function(cleave_layer name)
     add_executable(${name}_bench ${benches})
     target_link_libraries(${name}_bench PRIVATE cleave_flags cleave_${name}
                           benchmark::benchmark_main)
+    add_dependencies(benchmarks ${name}_bench)
   endif()
 endfunction()
 
