@@ -117,7 +117,7 @@ class CLEAVE_RING_API Ring {
   std::optional<std::size_t> locate(std::string_view key) const noexcept;
 
   /// Looks up `count` keys; `owners[i]` is the node of `keys[i]`, or kNowhere. Cost: less a key
-  /// than one by one, because they need not wait for each other: a fourth by MD5, and a third in
+  /// than one by one, because they need not wait for each other: a third by MD5, and half in
   /// rings too large for the processor's cache (docs/reports/ring.md). Best from 32 keys on.
   void locate(const std::string_view* keys, std::size_t count, std::size_t* owners) const noexcept;
 

@@ -87,7 +87,7 @@ class Placement {
 
   // Many at once: `tokens[i]` and `owners[i]` are those of `keys[i]`; kNoNode is the owner of a key
   // without a token. Requires: as many of each. Cost: 16-byte keys with a fast hash about as one at
-  // a time in a small ring; half of it and less for MD5, whose hashes run side by side, and for
+  // a time in a small ring; a third of it for MD5, whose hashes run side by side, and half of it in
   // rings that come from memory, where the reads do.
   void tokens_of(std::span<const std::string_view> keys,
                  std::span<std::optional<Token>> tokens) const {
