@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "ring/schemes/digest.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/md5_lanes.h"
 #include "ring/schemes/numbered_text.h"
@@ -49,11 +48,7 @@ void add_md5_points(const DigestPoints& added, std::vector<CirclePoint>& points)
     const std::size_t some = std::min<std::size_t>(kMd5Lanes, added.texts - done);
     for (std::size_t i = 0; i < some; ++i, text.next()) views[i] = texts[i] = text.text();
     md5_many(std::span(views).first(some), std::span(digests).first(some));
-    for (const Md5& digest : std::span(digests).first(some)) {
-      for (std::uint32_t x = 0; x < added.of_digest; ++x) {
-        points.push_back({little_endian_32(digest, x), added.node});
-      }
-    }
+    for (const Md5& digest : std::span(digests).first(some)) add_words(digest, added, points);
     done += static_cast<std::uint32_t>(some);
   }
 }

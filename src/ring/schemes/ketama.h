@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ring/schemes/circle.h"
+#include "ring/schemes/digest.h"
 #include "ring/schemes/placement.h"
 
 namespace cleave::ring {
@@ -39,6 +40,14 @@ struct DigestPoints {
 };
 
 void add_md5_points(const DigestPoints& added, std::vector<CirclePoint>& points);
+
+// Those of one digest.
+template <class Digest>
+void add_words(const Digest& digest, const DigestPoints& added, std::vector<CirclePoint>& points) {
+  for (std::uint32_t x = 0; x < added.of_digest; ++x) {
+    points.push_back({little_endian_32(digest, x), added.node});
+  }
+}
 
 // "host:port" apart; port empty when the name does not end in a colon and digits.
 struct HostPort {

@@ -179,10 +179,7 @@ constexpr std::array<Choice<NpmHash>, 2> kNpmHashes = {
 void add_sha1_points(const DigestPoints& added, std::vector<CirclePoint>& points) {
   NumberedText text(std::string(added.stem) + "-");
   for (std::uint32_t i = 0; i < added.texts; ++i, text.next()) {
-    const Sha1 digest = sha1(text.text());
-    for (std::uint32_t x = 0; x < added.of_digest; ++x) {
-      points.push_back({little_endian_32(digest, x), added.node});
-    }
+    add_words(sha1(text.text()), added, points);
   }
 }
 

@@ -10,7 +10,7 @@ namespace cleave::ring {
 
 KeyToToken key_token_32(KeyHash32 hash) {
   if (hash == md5_32) return Md5Token<token_of_first_word>{};
-  return [hash](std::string_view key) -> std::optional<Token> { return token_of_32(hash(key)); };
+  return key_token_32<KeyHash32>(hash);
 }
 
 Layout circle_layout(KeyToToken token_of, std::vector<CirclePoint> points,
