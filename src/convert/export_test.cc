@@ -86,18 +86,8 @@ TEST(ExportPool, IsImportedAsItWas) {
     if (!back.listener.empty()) {  // those of nginx are in files of their own
       ASSERT_EQ(back.listener, pool.listener);
     }
-    ASSERT_EQ(back.scheme.name, pool.scheme.name);
-    ASSERT_EQ(back.nodes.size(), pool.nodes.size());
-    for (std::size_t i = 0; i < pool.nodes.size(); ++i) {
-      ASSERT_EQ(back.nodes[i].members, pool.nodes[i].members);
-      ASSERT_EQ(back.nodes[i].weight, pool.nodes[i].weight);
-    }
-    const auto before = ring::place(pool.scheme, placed_nodes(pool));
-    const auto after = ring::place(back.scheme, placed_nodes(back));
-    ASSERT_TRUE(before && after);
-    ASSERT_TRUE(std::ranges::equal((*before)->arcs(), (*after)->arcs()));
-    for (const std::string_view key : {"", "a", "{b}c", "$d$e", "key:1"})
-      ASSERT_EQ((*before)->token_of(key), (*after)->token_of(key)) << key;
+    expect_same_places(back, pool);
+    if (testing::Test::HasFailure()) return;  // the first seed tells enough
   }
 }
 

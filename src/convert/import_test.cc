@@ -112,17 +112,7 @@ void expect_written_pool_is_the_same(Peer peer, const Pool& pool) {
     EXPECT_FALSE(text.error().message.empty());
     return;
   }
-  const Pool again = pool_of(peer, *text);
-  EXPECT_EQ(again.scheme.name, pool.scheme.name);
-  ASSERT_EQ(again.nodes.size(), pool.nodes.size());
-  for (std::size_t i = 0; i < pool.nodes.size(); ++i) {
-    EXPECT_EQ(again.nodes[i].members, pool.nodes[i].members);
-    EXPECT_EQ(again.nodes[i].weight, pool.nodes[i].weight);
-  }
-  const auto before = ring::place(pool.scheme, placed_nodes(pool));
-  const auto after = ring::place(again.scheme, placed_nodes(again));
-  ASSERT_TRUE(before && after);
-  EXPECT_TRUE(std::ranges::equal((*before)->arcs(), (*after)->arcs()));
+  expect_same_places(pool_of(peer, *text), pool);
 }
 
 // Whatever stands in a file: pools that can be written and read back, or an error that says where.

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "convert/import.h"
+#include "ring/schemes/placement.h"
 
 namespace cleave::convert {
 
@@ -20,6 +22,23 @@ inline Pool pool_of(Peer from, std::string_view text) {
   }
   EXPECT_EQ(imported->pools.size(), 1U);
   return imported->pools.front();
+}
+
+// That `back`, which was read of what was written of `pool`, has the same servers and finds every
+// key where it was. Names are not compared: some peers have no word for them.
+inline void expect_same_places(const Pool& back, const Pool& pool) {
+  EXPECT_EQ(back.scheme.name, pool.scheme.name);
+  ASSERT_EQ(back.nodes.size(), pool.nodes.size());
+  for (std::size_t i = 0; i < pool.nodes.size(); ++i) {
+    EXPECT_EQ(back.nodes[i].members, pool.nodes[i].members);
+    EXPECT_EQ(back.nodes[i].weight, pool.nodes[i].weight);
+  }
+  const auto before = ring::place(pool.scheme, placed_nodes(pool));
+  const auto after = ring::place(back.scheme, placed_nodes(back));
+  ASSERT_TRUE(before && after);
+  EXPECT_TRUE(std::ranges::equal((*before)->arcs(), (*after)->arcs()));
+  for (const std::string_view key : {"", "a", "{b}c", "$d$e", "key:1"})
+    EXPECT_EQ((*before)->token_of(key), (*after)->token_of(key)) << key;
 }
 
 inline std::string refusal_of(Peer from, std::string_view text) {
