@@ -3,10 +3,11 @@
 # The sources of src/NAME (or DIR) as library cleave_NAME; its *_test.cc as program NAME_test, run
 # by ctest; its *_bench.cc as program NAME_bench. SHARED_CODE: the layer is also part of the shared
 # library (cmake/ring_library.cmake). A precompiled header of standard headers keeps the build
-# short; sources still include what they use.
+# short; sources still include what they use. It is named without a path, and paths are defined only
+# for the tests that use them: so the objects of two working trees are the same for ccache.
 add_library(cleave_pch OBJECT ${CMAKE_CURRENT_LIST_DIR}/pch.cc)
 target_link_libraries(cleave_pch PRIVATE cleave_flags)
-target_precompile_headers(cleave_pch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/pch.h)
+target_precompile_headers(cleave_pch PRIVATE <cmake/pch.h>)
 
 # Code that a shared library can hold, and no slower for it: what is hidden cannot be replaced at
 # load time, so calls within it stay direct and may be inlined.
@@ -18,7 +19,7 @@ endfunction()
 # A precompiled header serves only code that is compiled alike.
 add_library(cleave_pch_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/pch.cc)
 target_link_libraries(cleave_pch_shared PRIVATE cleave_flags)
-target_precompile_headers(cleave_pch_shared PRIVATE ${CMAKE_CURRENT_LIST_DIR}/pch.h)
+target_precompile_headers(cleave_pch_shared PRIVATE <cmake/pch.h>)
 cleave_shared_code(cleave_pch_shared)
 
 function(cleave_layer name)
@@ -53,8 +54,13 @@ function(cleave_layer name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE cleave_flags cleave_${name} GTest::gtest_main)
     target_precompile_headers(${name}_test REUSE_FROM cleave_pch)
-    target_compile_definitions(${name}_test PRIVATE
-      CLEAVE_TESTDATA="${dir}/testdata" CLEAVE_SOURCE="${CMAKE_SOURCE_DIR}")
+    foreach(test ${tests})
+      file(STRINGS ${test} uses REGEX "CLEAVE_TESTDATA|CLEAVE_SOURCE|vectors_testing.h")
+      if(uses)
+        set_source_files_properties(${test} PROPERTIES COMPILE_DEFINITIONS
+          "CLEAVE_TESTDATA=\"${dir}/testdata\";CLEAVE_SOURCE=\"${CMAKE_SOURCE_DIR}\"")
+      endif()
+    endforeach()
     add_test(NAME ${name} COMMAND ${name}_test)
   endif()
   if(benches AND CLEAVE_BENCH)
