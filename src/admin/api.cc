@@ -43,7 +43,9 @@ bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::stri
   if (parts.empty()) return false;
   const std::string& what = parts[0];
   if (what == "moves") return parts.size() < 3 || parts[2] != "abort";
-  if (what == "plan" || what == "flatten" || what == "adopt") return true;
+  if (what == "plan" || what == "flatten" || what == "adopt" || what == "strays") return true;
+  // It looks first whether keys are left there.
+  if (what == "nodes" && request.method == "DELETE") return !request.query.contains("force");
   if (what == "presplit") return request.method == "POST";
   if (what == "status") return request.query.contains("leader");
   if (what == "heat" && request.query.contains("leader")) return true;
@@ -139,6 +141,8 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
     });
   } else if (what == "adopt") {
     get_survey(done);
+  } else if (what == "strays") {
+    get_strays(done);
   } else {
     return false;
   }
@@ -154,7 +158,7 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
       delete_event(parts[1], done);
       return true;
     }
-    post_node_order(parts[1], when_done(done), &control::Operator::remove_node);
+    delete_node(request, parts[1], done);
     return true;
   }
   if (parts == Parts{"moves"}) {
@@ -177,11 +181,13 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
   } else if (parts == Parts{"nodes"}) {
     post_node(request, done);
   } else if (nodes && parts.size() == 3 && parts[2] == "drain") {
-    post_node_order(parts[1], when_done(done), &control::Operator::drain_node);
+    post_drain(parts[1], done);
   } else if (parts == Parts{"presplit"}) {
     post_presplit(request, done);
   } else if (parts == Parts{"adopt"}) {
     post_adopt(request, done);
+  } else if (parts.size() == 2 && parts[0] == "strays") {
+    return post_strays(request, parts[1], done);
   } else {
     return false;
   }
@@ -257,13 +263,24 @@ void Api::get_locate(const net::HttpRequest& request, const Done& done) {
 }
 
 void Api::get_survey(const Done& done) {
-  options_.order_taker.survey([this, done](const Result<std::vector<control::NodeFacts>>& facts) {
+  options_.order_taker.survey([this, done](const Result<control::Survey>& survey) {
     const control::Status status = options_.order_taker.status();
-    if (!facts || status.view == nullptr) {
-      done(error_response(facts ? no_view(status) : facts.error()));
+    if (!survey || status.view == nullptr) {
+      done(error_response(survey ? no_view(status) : survey.error()));
       return;
     }
-    done(ok(render_survey(*facts, status.view->document())));
+    done(ok(render_survey(*survey, status.view->document())));
+  });
+}
+
+void Api::get_strays(const Done& done) {
+  options_.order_taker.list_strays([this, done](const Result<control::StrayList>& list) {
+    const control::Status status = options_.order_taker.status();
+    if (!list || status.view == nullptr) {
+      done(error_response(list ? no_view(status) : list.error()));
+      return;
+    }
+    done(ok(render_stray_list(*list, status)));
   });
 }
 

@@ -9,8 +9,8 @@
 //   GET    /decisions?since=MS          stored ones, of former lives of the router too
 //   GET    /locate?key=K                whose the key is
 //   GET    /metrics                     Prometheus' text format
-//   GET    /adopt                       what is on the servers
-//   POST   /adopt            {nodes?}   write the ownership marker there
+//   GET    /adopt                       what is on the servers, and whether the ring finds it
+//   POST   /adopt     {nodes?, force?}  write the ownership marker there
 //   POST   /moves            {ranges | key, to, reason?}
 //   POST   /moves/ID/abort   /moves/ID/undo
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}
@@ -18,7 +18,10 @@
 //   POST   /freeze /resume   /flatten   /plan/approve
 //   POST   /mode             {mode}
 //   POST   /nodes            {name, members, weight?}
-//   POST   /nodes/NAME/drain            DELETE /nodes/NAME
+//   POST   /nodes/NAME/drain            DELETE /nodes/NAME, /nodes/NAME?force
+//   GET    /strays                      keys that lie where the ring does not look for them
+//   POST   /strays/move /strays/read    {node, cursor?}
+//   POST   /strays/remove               {node, keys}
 //   GET    /presplit                    what is expected
 //   POST   /presplit         {events, dry_run?, force?}
 //   DELETE /presplit/NAME
@@ -34,6 +37,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +88,7 @@ class Api {
   void get_past_decisions(const net::HttpRequest& request, const Done& done);
   void get_locate(const net::HttpRequest& request, const Done& done);
   void get_survey(const Done& done);
+  void get_strays(const Done& done);
   // `render` is given the present view.
   void get_view(const Done& done, const std::function<std::string(const control::Status&)>& render);
 
@@ -93,8 +98,13 @@ class Api {
   void post_merge(const net::HttpRequest& request, const Done& done);
   void post_mode(const net::HttpRequest& request, const Done& done);
   void post_node(const net::HttpRequest& request, const Done& done);
-  void post_node_order(const std::string& name, control::Operator::Done<void> then,
-                       void (control::Operator::*order)(NodeId, control::Operator::Done<void>));
+  bool post_strays(const net::HttpRequest& request, const std::string& verb, const Done& done);
+  void post_strays_page(const net::HttpRequest& request, const std::string& verb, const Done& done);
+  void post_strays_remove(const net::HttpRequest& request, const Done& done);
+  void post_drain(const std::string& name, const Done& done);
+  void delete_node(const net::HttpRequest& request, const std::string& name, const Done& done);
+  // The node of that name; nothing, and `done` is answered, where there is none.
+  std::optional<NodeId> known_node(const std::string& name, const Done& done);
   void post_presplit(const net::HttpRequest& request, const Done& done);
   void delete_event(const std::string& name, const Done& done);
   void post_adopt(const net::HttpRequest& request, const Done& done);

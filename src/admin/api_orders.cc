@@ -1,4 +1,5 @@
 // The orders of admin/api.h.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -140,25 +141,45 @@ void Api::post_node(const net::HttpRequest& request, const Done& done) {
   });
 }
 
-void Api::post_node_order(const std::string& name, control::Operator::Done<void> then,
-                          void (control::Operator::*order)(NodeId, control::Operator::Done<void>)) {
+std::optional<NodeId> Api::known_node(const std::string& name, const Done& done) {
   const control::Status status = options_.order_taker.status();
   if (status.view == nullptr) {
-    then(std::unexpected(no_view(status)));
-    return;
+    done(error_response(no_view(status)));
+    return std::nullopt;
   }
   const Result<NodeId> node = node_named(status.view->document(), name);
-  if (!node) {
-    then(std::unexpected(node.error()));
-    return;
-  }
-  (options_.order_taker.*order)(*node, std::move(then));
+  if (node) return *node;
+  done(error_response(node.error()));
+  return std::nullopt;
+}
+
+// What would be left behind when the node has been drained is told with the answer.
+void Api::post_drain(const std::string& name, const Done& done) {
+  const std::optional<NodeId> node = known_node(name, done);
+  if (!node) return;
+  options_.order_taker.drain_node(*node, [this, node, done](const Result<void>& drained) {
+    if (!drained) return done(error_response(drained.error()));
+    Json answer = {{"ok", true}};
+    const control::Status status = options_.order_taker.status();
+    const auto facts = std::ranges::find(status.nodes, *node, &control::NodeFacts::node);
+    if (facts != status.nodes.end() && facts->strays.known)
+      answer["left_behind"] = render_strays(facts->strays, facts->keys, status.view->document());
+    done(ok(answer));
+  });
+}
+
+void Api::delete_node(const net::HttpRequest& request, const std::string& name, const Done& done) {
+  const std::optional<NodeId> node = known_node(name, done);
+  if (!node) return;
+  const auto force = request.query.contains("force") ? control::Force::kYes : control::Force::kNo;
+  options_.order_taker.remove_node(*node, force, when_done(done));
 }
 
 void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
   const std::vector<std::string> names = body.texts("nodes");
+  const bool force = body.flag("force");
   const Result<void> read = body.finish();
   if (!read || status.view == nullptr) {
     done(error_response(read ? no_view(status) : read.error()));
@@ -176,7 +197,9 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
     }
     nodes.push_back(*node);
   }
-  options_.order_taker.adopt(std::move(nodes), when_done(done));
+  options_.order_taker.adopt(
+      {.nodes = std::move(nodes), .force = force ? control::Force::kYes : control::Force::kNo},
+      when_done(done));
 }
 
 }  // namespace cleave::admin

@@ -282,6 +282,7 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(200, "DELETE", "/nodes/a"), "remove 1");
   EXPECT_EQ(order(200, "POST", "/adopt"), "adopt 1 2");
   EXPECT_EQ(order(200, "POST", "/adopt", R"({"nodes":["b"]})"), "adopt 2");
+  EXPECT_EQ(order(200, "POST", "/adopt", R"({"force":true})"), "adopt by force 1 2");
 }
 
 TEST_F(ApiTest, MoveOfAKeyFindsItsSource) {

@@ -28,12 +28,17 @@ class RecordingOperator final : public control::Operator {
   void approve(Done<std::uint64_t> done) override;
   void add_node(ring::Node node, Done<NodeId> done) override;
   void drain_node(NodeId node, Done<void> done) override;
-  void remove_node(NodeId node, Done<void> done) override;
+  void remove_node(NodeId node, control::Force force, Done<void> done) override;
   void presplit(control::PresplitOrder order, Done<control::Presplit> done) override;
   void forget(std::string event, Done<void> done) override;
   void flatten(Done<std::uint64_t> done) override;
-  void survey(Done<std::vector<control::NodeFacts>> done) override;
-  void adopt(std::vector<NodeId> nodes, Done<void> done) override;
+  void survey(Done<control::Survey> done) override;
+  void adopt(control::AdoptOrder order, Done<void> done) override;
+  void list_strays(Done<control::StrayList> done) override;
+  void move_strays(control::StrayPage from, Done<control::StraysHandled> done) override;
+  void read_strays(control::StrayPage from, Done<control::StrayDumps> done) override;
+  void remove_strays(NodeId node, std::vector<control::StrayDump> dumps,
+                     Done<control::StraysHandled> done) override;
 
   control::Status state;
   Result<void> answer;

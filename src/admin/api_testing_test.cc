@@ -126,26 +126,72 @@ void RecordingOperator::drain_node(NodeId node, Done<void> done) {
   note("drain " + std::to_string(node.value()), done);
 }
 
-void RecordingOperator::remove_node(NodeId node, Done<void> done) {
-  note("remove " + std::to_string(node.value()), done);
+void RecordingOperator::remove_node(NodeId node, control::Force force, Done<void> done) {
+  const bool forced = force == control::Force::kYes;
+  note("remove " + std::to_string(node.value()) + (forced ? " by force" : ""), done);
 }
 
 void RecordingOperator::flatten(Done<std::uint64_t> done) {
   note("flatten", done, std::uint64_t{4});
 }
 
-void RecordingOperator::survey(Done<std::vector<control::NodeFacts>> done) {
-  control::NodeFacts facts;
-  facts.node = NodeId{1};
-  facts.reachable = true;
-  facts.keys = 5;
-  note("survey", done, std::vector{facts});
+void RecordingOperator::survey(Done<control::Survey> done) {
+  control::SurveyedNode node;
+  node.facts.node = NodeId{1};
+  node.facts.reachable = true;
+  node.facts.keys = 5;
+  node.facts.strays = {
+      .known = true,
+      .count = {
+          .keys = 5, .strays = 2, .whole = true, .examples = {{.key = "k1", .owner = NodeId{2}}}}};
+  node.databases = {{.number = 3, .keys = 7}};
+  const ring::SchemeFit fit{.scheme = {.name = "modulo", .options = {{"hash", "crc32"}}},
+                            .hashed = "their names",
+                            .keys = 5,
+                            .elsewhere = 0};
+  note("survey", done, control::Survey{.nodes = {node}, .fits = fit});
 }
 
-void RecordingOperator::adopt(std::vector<NodeId> nodes, Done<void> done) {
-  std::string text = "adopt";
-  for (const NodeId node : nodes) text += " " + std::to_string(node.value());
+void RecordingOperator::adopt(control::AdoptOrder order, Done<void> done) {
+  std::string text = order.force == control::Force::kYes ? "adopt by force" : "adopt";
+  for (const NodeId node : order.nodes) text += " " + std::to_string(node.value());
   note(text, done);
+}
+
+void RecordingOperator::list_strays(Done<control::StrayList> done) {
+  control::StrayList list;
+  list.nodes.push_back({.node = NodeId{1},
+                        .error = "",
+                        .count = {.keys = 9,
+                                  .strays = 1,
+                                  .whole = true,
+                                  .examples = {{.key = "\xffk", .owner = NodeId{2}}}}});
+  note("list strays", done, std::move(list));
+}
+
+void RecordingOperator::move_strays(control::StrayPage from, Done<control::StraysHandled> done) {
+  note("move strays of " + std::to_string(from.node.value()) + " from '" + from.cursor + "'", done,
+       control::StraysHandled{
+           .handled = 4, .kept = {{.key = "k", .why = "its owner has one"}}, .next = "12"});
+}
+
+void RecordingOperator::read_strays(control::StrayPage from, Done<control::StrayDumps> done) {
+  note("read strays of " + std::to_string(from.node.value()) + " from '" + from.cursor + "'", done,
+       control::StrayDumps{.dumps = {{.key = "k",
+                                      .payload = std::string("\x00\xff", 2),
+                                      .hash = 0xABC,
+                                      .expires_at_ms = 9}},
+                           .kept = {},
+                           .next = ""});
+}
+
+void RecordingOperator::remove_strays(NodeId node, std::vector<control::StrayDump> dumps,
+                                      Done<control::StraysHandled> done) {
+  std::string text = "remove strays of " + std::to_string(node.value());
+  for (const control::StrayDump& dump : dumps)
+    text += " " + dump.key + "/" + ring::to_hex(Token{dump.hash});
+  note(std::move(text), done,
+       control::StraysHandled{.handled = dumps.size(), .kept = {}, .next = ""});
 }
 
 std::vector<proxy::NodeHealth> RecordingRouter::health() const {

@@ -124,6 +124,13 @@ void add_nodes(std::string& text, const Facts& facts) {
   for (const control::NodeFacts& node : facts.status.nodes) {
     memory.sample(node.memory_bytes, node_label(document, node.node));
   }
+  Family strays(text, "cleave_node_strays", "gauge",
+                "Keys on the primary that the ring does not look for there; estimated until all "
+                "were looked at.");
+  for (const control::NodeFacts& node : facts.status.nodes) {
+    if (!node.strays.known) continue;
+    strays.sample(node.strays.count.estimate(node.keys), node_label(document, node.node));
+  }
   Family commands(text, "cleave_node_commands_total", "counter",
                   "Commands processed, by the server's own count.");
   for (const control::NodeFacts& node : facts.status.nodes) {

@@ -73,6 +73,8 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
   json["unattributed_requests"] = facts->unattributed_requests;
   json["unattributed_writes"] = facts->unattributed_writes;
   json["foreign_writes"] = facts->foreign_writes;
+  if (facts->strays.known)
+    json["strays"] = render_strays(facts->strays, facts->keys, status.view->document());
 }
 
 // How hot the node is; left out where this router has no picture.
@@ -229,22 +231,6 @@ Json render_decisions(const control::Status& status) {
     list.push_back(render_decision(decision));
   }
   return {{"decisions", std::move(list)}};
-}
-
-Json render_survey(const std::vector<control::NodeFacts>& nodes, const ring::Document& document) {
-  Json list = Json::array();
-  for (const control::NodeFacts& facts : nodes) {
-    list.push_back({{"name", name_of(document, facts.node)},
-                    {"reachable", facts.reachable},
-                    {"error", facts.error},
-                    {"marked", facts.marked},
-                    {"foreign_mark", facts.foreign_mark},
-                    {"keys", facts.keys},
-                    {"memory_bytes", facts.memory_bytes},
-                    {"run_id", facts.incarnation.run_id},
-                    {"version", facts.version}});
-  }
-  return {{"nodes", std::move(list)}};
 }
 
 Json render_place(std::string_view key, const ring::RingView& view) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,12 +47,22 @@ Json render_heat(const control::Status& status);
 Json render_history(const std::vector<history::HeatPoint>& points, const ring::Document& document);
 // Stored decisions, newest first.
 Json render_stored(const std::vector<history::StoredDecision>& decisions);
-Json render_survey(const std::vector<control::NodeFacts>& nodes, const ring::Document& document);
+Json render_survey(const control::Survey& survey, const ring::Document& document);
+// What is known of a node's strays; `keys`: how many keys it has.
+Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,
+                   const ring::Document& document);
+Json render_handled(const control::StraysHandled& handled);
+Json render_dumps(const control::StrayDumps& dumps);
+Json render_stray_list(const control::StrayList& list, const control::Status& status);
 Json render_place(std::string_view key, const ring::RingView& view);
 
 // {"first": "00..", "last": "ff.."}, and a list of such.
 Json render_range(const ring::TokenRange& range);
 Json render_ranges(const ring::RangeSet& ranges);
+
+// Bytes as hexadecimal digits: a key that is no text can be given back so.
+std::string to_hex(std::string_view bytes);
+std::optional<std::string> from_hex(std::string_view digits);
 
 // The node's name, or "?" for a node that is gone.
 std::string name_of(const ring::Document& document, NodeId node);

@@ -76,6 +76,7 @@ void add_resume(Cli& cli);
 void add_mode(Cli& cli);
 void add_node(Cli& cli);
 void add_adopt(Cli& cli);
+void add_strays(Cli& cli);
 void add_flatten(Cli& cli);
 void add_bench(Cli& cli);
 void add_demo(Cli& cli);

@@ -8,6 +8,7 @@
 #include "app/cli.h"
 #include "app/monitor_sample.h"
 #include "app/pool_file.h"
+#include "app/server_keys.h"
 #include "app/table.h"
 #include "app/trace_file.h"
 #include "balance/explain.h"
@@ -36,16 +37,17 @@ struct AssessedPool {
   std::vector<simulate::NodeSpec> nodes;
   std::vector<MonitorTarget> targets;
   backend::Credentials credentials;
+  std::vector<ring::NamedNodes> names;  // under which a scheme may have hashed them
 };
 
 Result<AssessedPool> pool_of_config(const PoolFile& file) {
   const Result<convert::Pool> found = read_pool_file(file);
   if (!found) return std::unexpected(found.error());
-  AssessedPool pool{
-      .scheme = found->scheme,
-      .nodes = {},
-      .targets = {},
-      .credentials = {.user = found->server_user, .password = found->server_password}};
+  AssessedPool pool{.scheme = found->scheme,
+                    .nodes = {},
+                    .targets = {},
+                    .credentials = {.user = found->server_user, .password = found->server_password},
+                    .names = {}};
   for (const convert::PoolNode& node : found->nodes) {
     pool.nodes.push_back(
         {.name = node.name, .rack = node.rack, .weight = node.weight, .hash_key = node.hash_key});
@@ -54,6 +56,12 @@ Result<AssessedPool> pool_of_config(const PoolFile& file) {
     if (!address) return std::unexpected(address.error());
     pool.targets.push_back({node.name, *address});
   }
+  pool.names.push_back({.what = "their names", .nodes = convert::placed_nodes(*found)});
+  if (pool.targets.size() < pool.nodes.size()) return pool;
+  ring::NamedNodes addresses{.what = "their addresses", .nodes = pool.names.front().nodes};
+  for (std::size_t at = 0; at < found->nodes.size(); ++at)
+    addresses.nodes[at].name = found->nodes[at].members.front();
+  pool.names.push_back(std::move(addresses));
   return pool;
 }
 
@@ -100,6 +108,68 @@ std::uint32_t measured_ppm(const std::vector<MonitoredServer>& servers, const As
                     balance::level_ppm(servers[at].cost, cost * pool.nodes[at].weight / weights));
   }
   return peak;
+}
+
+// Whether the servers hold their keys where the pool's scheme looks for them.
+struct LookAtKeys {
+  std::vector<ServerKeys> servers;
+  KeysFit fit;
+};
+
+Result<std::optional<LookAtKeys>> look_at_keys(const AssessOptions& options,
+                                               const AssessedPool& pool) {
+  if (!options.servers) return std::nullopt;
+  auto servers = read_server_keys(pool.targets, pool.credentials);
+  if (!servers) return std::unexpected(servers.error());
+  auto fit = fit_of(*servers, pool.scheme, pool.names);
+  if (!fit) return std::unexpected(fit.error());
+  return LookAtKeys{.servers = std::move(*servers), .fit = std::move(*fit)};
+}
+
+Json keys_json(const LookAtKeys& look, const AssessedPool& pool) {
+  Json nodes = Json::array();
+  for (std::size_t at = 0; at < look.servers.size(); ++at) {
+    const control::StrayCount& count = look.fit.nodes[at];
+    std::uint64_t unreached = 0;
+    for (const control::OtherDatabase& each : look.servers[at].databases) unreached += each.keys;
+    nodes.push_back({{"name", pool.nodes[at].name},
+                     {"looked", count.keys},
+                     {"whole", count.whole},
+                     {"elsewhere", count.strays},
+                     {"error", of_fair(count.error_ppm())},
+                     {"in_other_databases", unreached}});
+  }
+  Json json = {{"looked", look.fit.keys},
+               {"elsewhere", look.fit.elsewhere},
+               {"nodes", std::move(nodes)},
+               {"fits", nullptr}};
+  if (look.fit.better) {
+    json["fits"] = {{"scheme", look.fit.better->scheme.name},
+                    {"scheme_options", look.fit.better->scheme.options},
+                    {"hashed", look.fit.better->hashed},
+                    {"elsewhere", look.fit.better->elsewhere},
+                    {"keys", look.fit.better->keys}};
+  }
+  return json;
+}
+
+void print_keys(const LookAtKeys& look, const AssessedPool& pool) {
+  std::cout << "\n";
+  for (std::size_t at = 0; at < look.servers.size(); ++at) {
+    const control::StrayCount& count = look.fit.nodes[at];
+    const std::string& name = pool.nodes[at].name;
+    if (count.strays > 0)
+      std::cout << "node " << name << ": " << describe(count) << " are not where this ring looks"
+                << examples_of(count, 3) << "\n";
+    for (const control::OtherDatabase& each : look.servers[at].databases)
+      std::cout << "node " << name << ": " << grouped(each.keys) << " keys in database "
+                << each.number << ", which no client reaches through a router\n";
+  }
+  if (look.fit.elsewhere == 0) std::cout << "every key is where this ring looks\n";
+  if (look.fit.better)
+    std::cout << "the scheme " << describe(*look.fit.better) << " finds all but "
+              << grouped(look.fit.better->elsewhere) << " of " << grouped(look.fit.better->keys)
+              << " that were tried\n";
 }
 
 Json assessment_json(const simulate::Assessment& found, const MonitorSample& sample,
@@ -193,6 +263,8 @@ int assess(const Cli& cli, const AssessOptions& options) {
     const bool away = sample.error().code == Code::kUnavailable;
     return cli.fail(away ? kExitUnreachable : kExitUsage, sample.error());
   }
+  const Result<std::optional<LookAtKeys>> look = look_at_keys(options, *pool);
+  if (!look) return cli.fail(kExitUnreachable, look.error());
   const auto found = simulate::assess(sample->trace, pool->nodes, options.seed, pool->scheme);
   if (!found) return cli.fail(kExitUsage, found.error());
   if (!options.pictures.empty()) {
@@ -200,9 +272,12 @@ int assess(const Cli& cli, const AssessOptions& options) {
       return cli.fail(kExitFailed, drawn.error());
   }
   if (cli.json()) {
-    Cli::print_json(assessment_json(*found, *sample, *pool));
+    Json json = assessment_json(*found, *sample, *pool);
+    if (*look) json["servers_keys"] = keys_json(**look, *pool);
+    Cli::print_json(json);
   } else {
     print_assessment(*found, *sample, *pool);
+    if (*look) print_keys(**look, *pool);
   }
   return kExitOk;
 }
@@ -226,7 +301,8 @@ void add_assess(Cli& cli) {
   CLI::Option_group* load = command.add_option_group("load");
   load->add_option("--trace", options->trace, "CSV file: time,key,op,bytes");
   load->add_option("--monitor", options->monitor, "file with the output of redis-cli monitor");
-  load->add_flag("--servers", options->servers, "watch the servers of --config with MONITOR");
+  load->add_flag("--servers", options->servers,
+                 "watch the servers of --config with MONITOR, and look at their keys");
   load->require_option(1);
   command.add_option("--seconds", options->seconds, "to watch servers; it costs them")
       ->check(CLI::Range(1, 60))

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/cli.h"
+#include "app/stray_text.h"
 
 namespace cleave::app {
 namespace {
@@ -50,25 +51,37 @@ void add_node_drain(Cli& cli, CLI::App& group) {
        .example = "cleave node drain b"},
       [&cli, name] {
         return cli.show(cli.client().post("/nodes/" + encode_component(*name) + "/drain"),
-                        [&](const Json&) {
+                        [&](const Json& answer) {
                           std::cout << *name << " drains; remove it when it owns nothing\n";
+                          if (!answer.contains("left_behind")) return;
+                          const Json& strays = answer["left_behind"];
+                          if (strays.value("seen", std::uint64_t{0}) == 0) return;
+                          std::cout << "what will be left behind: " << stray_text(strays) << "\n";
                         });
       });
   command.add_option("NAME", *name)->required();
 }
 
+struct RemoveOptions {
+  std::string name;
+  bool force = false;
+};
+
 void add_node_remove(Cli& cli, CLI::App& group) {
-  const auto name = std::make_shared<std::string>();
-  CLI::App& command =
-      cli.add_remote(group,
-                     {.name = "remove",
-                      .description = "forget a node that owns nothing any more",
-                      .example = "cleave node remove b"},
-                     [&cli, name] {
-                       return cli.show(cli.client().remove("/nodes/" + encode_component(*name)),
-                                       [&](const Json&) { std::cout << *name << " is gone\n"; });
-                     });
-  command.add_option("NAME", *name)->required();
+  const auto options = std::make_shared<RemoveOptions>();
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "remove",
+       .description = "forget a node that owns nothing any more, unless keys are left there",
+       .example = "cleave node remove b"},
+      [&cli, options] {
+        return cli.show(cli.client().remove("/nodes/" + encode_component(options->name) +
+                                            (options->force ? "?force" : "")),
+                        [&](const Json&) { std::cout << options->name << " is gone\n"; });
+      });
+  command.add_option("NAME", options->name)->required();
+  command.add_flag("--force", options->force,
+                   "also with keys on its server, which nobody looks for");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/cli.h"
+#include "app/stray_text.h"
 #include "app/table.h"
 #include "app/times.h"
 
@@ -34,6 +35,14 @@ void print_foreign_writes(const Json& nodes) {
     std::cout << "node " << node.value("name", "") << ": about "
               << grouped(node.value("unattributed_writes", std::uint64_t{0}))
               << " writes/s reach it past the routers; no planned move touches it\n";
+  }
+}
+
+void print_strays(const Json& nodes) {
+  for (const Json& node : nodes) {
+    if (!node.contains("strays") || node["strays"].value("seen", std::uint64_t{0}) == 0) continue;
+    std::cout << "node " << node.value("name", "") << ": " << stray_text(node["strays"])
+              << "; see `cleave strays`\n";
   }
 }
 
@@ -98,6 +107,7 @@ void print_status(const Json& status) {
             << status["cuts"] << " cuts, coordinator " << status.value("coordinator", "") << "\n\n";
   print_nodes(status["nodes"]);
   print_foreign_writes(status["nodes"]);
+  print_strays(status["nodes"]);
   print_routers(status);
   print_moves(status["moves"]);
   if (status.contains("ring")) print_cuts(status["ring"]["cuts"]);

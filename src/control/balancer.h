@@ -58,6 +58,8 @@ class Balancer {
   // To be told of each new view of our own session.
   void see(const ring::RingSnapshot& view);
   void move_ended(const MoveRecord& record);
+  // We ourselves have written to the node's server.
+  void wrote(NodeId node) { attribution_.moved(node); }
   void set_usual(std::vector<balance::UsualLevel> usual) { usual_ = std::move(usual); }
   // Begins what the last plan proposed; answers how many moves. Errors: kConflict when there is
   // nothing to approve, or when the ring has changed since.

@@ -116,7 +116,27 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                         .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer->see(*view);
   set_usual(usual);
+  watch_strays();
   poll_nodes();
+}
+
+void Controller::Impl::watch_strays() {
+  const auto view = [this] { return membership.view(); };
+  strays = std::make_unique<StrayWatch>(StrayWatch::Options{
+      .loop = options.loop, .links = *links, .view = view, .decided = [this](Decision decision) {
+        decide(std::move(decision));
+      }});
+  surveyor = std::make_unique<Surveyor>(
+      Surveyor::Options{.loop = options.loop, .links = *links, .strays = *strays, .view = view});
+  const auto moving = [this] {
+    return stopping || !board->idle() || !membership.view()->document().moves.empty();
+  };
+  mover = std::make_unique<StrayMover>(
+      StrayMover::Options{.loop = options.loop,
+                          .links = *links,
+                          .view = view,
+                          .moving = moving,
+                          .touched = [this](NodeId node) { balancer->wrote(node); }});
 }
 
 void Controller::Impl::set_usual(const std::vector<history::HeatPoint>& points) {
@@ -127,7 +147,10 @@ void Controller::Impl::set_usual(const std::vector<history::HeatPoint>& points) 
 void Controller::Impl::end_term() {
   options.log("leads no more: term " + std::to_string(leadership.leader().term.value()) +
               " has ended");
+  mover.reset();
   balancer.reset();
+  surveyor.reset();
+  strays.reset();
   board.reset();
   links.reset();
 }
@@ -183,6 +206,9 @@ Status Controller::Impl::status() const {
                               .waits_for = "the leader knows"});
   }
   if (links != nullptr) status.nodes = links->facts();
+  if (strays != nullptr) {
+    for (NodeFacts& facts : status.nodes) facts.strays = strays->facts(facts.node);
+  }
   if (balancer != nullptr) {
     for (NodeFacts& facts : status.nodes) balancer->attribute(facts);
     status.heat = balancer->picture();
@@ -215,6 +241,7 @@ void Controller::Impl::add_routers(Status& status) const {
 
 void Controller::Impl::stop(std::function<void()> stopped) {
   stopping = true;
+  mover.reset();
   balancer.reset();
   if (board != nullptr) board->wind_down("the router is being stopped");
   wind_down(std::move(stopped), options.loop.now() + kStopPatience);

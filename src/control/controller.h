@@ -94,12 +94,16 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
   void approve(Done<std::uint64_t> done) override;
   void add_node(ring::Node node, Done<NodeId> done) override;
   void drain_node(NodeId node, Done<void> done) override;
-  void remove_node(NodeId node, Done<void> done) override;
+  void remove_node(NodeId node, Force force, Done<void> done) override;
   void presplit(PresplitOrder order, Done<Presplit> done) override;
   void forget(std::string event, Done<void> done) override;
   void flatten(Done<std::uint64_t> done) override;
-  void survey(Done<std::vector<NodeFacts>> done) override;
-  void adopt(std::vector<NodeId> nodes, Done<void> done) override;
+  void survey(Done<Survey> done) override;
+  void adopt(AdoptOrder order, Done<void> done) override;
+  void list_strays(Done<StrayList> done) override;
+  void move_strays(StrayPage from, Done<StraysHandled> done) override;
+  void read_strays(StrayPage from, Done<StrayDumps> done) override;
+  void remove_strays(NodeId node, std::vector<StrayDump> dumps, Done<StraysHandled> done) override;
 
  private:
   class Impl;

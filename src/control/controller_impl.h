@@ -15,6 +15,9 @@
 #include "control/membership.h"
 #include "control/move_board.h"
 #include "control/node_links.h"
+#include "control/stray_mover.h"
+#include "control/stray_watch.h"
+#include "control/surveyor.h"
 
 namespace cleave::control {
 
@@ -38,7 +41,10 @@ class Controller::Impl {
   void add_node(ring::Node node, Operator::Done<NodeId> done);
   void flatten(Operator::Done<std::uint64_t> done);
   void approve(Operator::Done<std::uint64_t> done);
-  void survey(Operator::Done<std::vector<NodeFacts>> done);
+  void survey(Operator::Done<Survey> done);
+  void adopt(AdoptOrder order, Operator::Done<void> done);
+  void list_strays(Operator::Done<StrayList> done);
+  void remove_node(NodeId node, Force force, Operator::Done<void> done);
   Error not_leading() const;
 
   void decide(Decision decision);
@@ -50,6 +56,9 @@ class Controller::Impl {
   Leadership leadership;
   std::unique_ptr<NodeLinks> links;       // while we lead
   std::unique_ptr<MoveBoard> board;       // while we lead
+  std::unique_ptr<StrayWatch> strays;     // while we lead
+  std::unique_ptr<Surveyor> surveyor;     // while we lead
+  std::unique_ptr<StrayMover> mover;      // while we lead
   std::unique_ptr<Balancer> balancer;     // while we lead
   std::deque<MoveRecord> ended;           // newest first
   std::deque<Decision> decisions;         // newest first
@@ -63,6 +72,8 @@ class Controller::Impl {
   void see(const SharedDocument& document);
   void begin_term(const SharedDocument& document);
   void end_term();
+  void watch_strays();
+  void forget_node(NodeId node, Operator::Done<void> done);
   void poll_nodes();
   void move_ended(const MoveRecord& record);
   void wind_down(std::function<void()> stopped, Instant deadline);

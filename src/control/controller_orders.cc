@@ -167,14 +167,6 @@ void Controller::Impl::approve(Operator::Done<std::uint64_t> done) {
   answer<Count>(options.loop, done, balancer->approve());
 }
 
-void Controller::Impl::survey(Operator::Done<std::vector<NodeFacts>> done) {
-  using Facts = std::vector<NodeFacts>;
-  if (links == nullptr) return answer<Facts>(options.loop, done, std::unexpected(not_leading()));
-  links->poll(guarded(alive, [this, done = std::move(done)] {
-    if (links != nullptr) done(links->facts());
-  }));
-}
-
 // ---- the public face ----------------------------------------------------------------------------
 
 void Controller::move(ring::MoveRequest request, Done<MoveId> done) {
@@ -249,23 +241,6 @@ void Controller::drain_node(NodeId node, Done<void> done) {
       "node", "drain " + std::to_string(node.value()), std::move(done));
 }
 
-void Controller::remove_node(NodeId node, Done<void> done) {
-  const UnixMillis now = impl_->options.loop.wall_now();
-  impl_->order(
-      [node, now](const ring::Document& document) {
-        return ring::remove_node(document, node, now);
-      },
-      "node", "remove " + std::to_string(node.value()), std::move(done));
-}
-
 void Controller::flatten(Done<std::uint64_t> done) { impl_->flatten(std::move(done)); }
-
-void Controller::survey(Done<std::vector<NodeFacts>> done) { impl_->survey(std::move(done)); }
-
-void Controller::adopt(std::vector<NodeId> nodes, Done<void> done) {
-  if (impl_->links == nullptr)
-    return answer<void>(impl_->options.loop, done, std::unexpected(impl_->not_leading()));
-  impl_->links->mark(nodes, std::move(done));
-}
 
 }  // namespace cleave::control

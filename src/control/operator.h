@@ -18,9 +18,11 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "control/presplit.h"
+#include "control/stray_count.h"
 #include "heat/picture.h"
 #include "ring/document.h"
 #include "ring/edits.h"
+#include "ring/scheme_search.h"
 #include "ring/view.h"
 
 namespace cleave::control {
@@ -70,6 +72,13 @@ struct Decision {
   UnixMillis until = {};                     // when it may be otherwise; 0 = not known
 };
 
+// What walks over a node's keys met of strays (ring/stray.h).
+struct StrayFacts {
+  bool known = false;  // some keys were looked at
+  StrayCount count;
+  UnixMillis since = {};  // when the first of those that are there was met; 0: there are none
+};
+
 // A server as the driver's side last saw it.
 struct NodeFacts {
   NodeId node;
@@ -88,6 +97,83 @@ struct NodeFacts {
   std::uint64_t unattributed_writes = 0;
   // It was written to so lately that no planned move touches it.
   bool foreign_writes = false;
+  StrayFacts strays = {};
+};
+
+// Keys in a database that no client reaches through a router.
+struct OtherDatabase {
+  std::uint32_t number = 0;  // 1 or more
+  std::uint64_t keys = 0;
+
+  friend bool operator==(const OtherDatabase&, const OtherDatabase&) = default;
+};
+
+// A server before it is taken over: `facts.strays` are of a look made for this.
+struct SurveyedNode {
+  NodeFacts facts;
+  std::string look_error;  // why its keys could not be looked at
+  std::vector<OtherDatabase> databases = {};
+};
+
+// What is on the servers, and whether the ring finds it there.
+struct Survey {
+  std::vector<SurveyedNode> nodes;
+  // A known scheme that fits the keys far better than the pool's own, where that does not.
+  std::optional<ring::SchemeFit> fits = {};
+};
+
+// Where a pass over a node's strays goes on.
+struct StrayPage {
+  NodeId node;
+  std::string cursor;  // empty: at the start
+};
+
+// A stray that stays where it is.
+struct StrayKept {
+  std::string key;
+  std::string why;
+};
+
+// What became of a page of strays.
+struct StraysHandled {
+  std::uint64_t handled = 0;  // moved to their owners, or removed
+  std::vector<StrayKept> kept;
+  std::string next;  // cursor; empty: that was the last page
+};
+
+// What a stray holds.
+struct StrayDump {
+  std::string key;
+  std::string payload;             // of DUMP
+  std::uint64_t hash = 0;          // XXH3-64 of it
+  std::int64_t expires_at_ms = 0;  // 0 = never
+};
+
+// What a page of strays holds.
+struct StrayDumps {
+  std::vector<StrayDump> dumps;
+  std::vector<StrayKept> kept;
+  std::string next;
+};
+
+enum class Force : std::uint8_t { kNo, kYes };
+
+// Which servers to mark.
+struct AdoptOrder {
+  std::vector<NodeId> nodes;
+  Force force = Force::kNo;  // kYes: also where the ring does not find the keys that are there
+};
+
+// All strays of all nodes, as a fresh look has found them.
+struct StrayList {
+  static constexpr std::size_t kListed = 1'000;  // of a node
+
+  struct Node {
+    NodeId node;
+    std::string error;  // why it could not be looked at
+    StrayCount count;   // `examples` are all of them, up to kListed
+  };
+  std::vector<Node> nodes;
 };
 
 // One router of the pool as the leader last heard of it.
@@ -144,7 +230,9 @@ class Operator {
   virtual void approve(Done<std::uint64_t> done) = 0;
   virtual void add_node(ring::Node node, Done<NodeId> done) = 0;
   virtual void drain_node(NodeId node, Done<void> done) = 0;
-  virtual void remove_node(NodeId node, Done<void> done) = 0;
+  // Forgets a node that owns nothing. Unless forced refused (kConflict, with examples) while its
+  // server holds keys or cannot be asked.
+  virtual void remove_node(NodeId node, Force force, Done<void> done) = 0;
   // Announces load that will come, and answers what is done for it. Errors also: kConflict when the
   // pool is too small for it (unless forced).
   virtual void presplit(PresplitOrder order, Done<Presplit> done) = 0;
@@ -152,11 +240,20 @@ class Operator {
   virtual void forget(std::string event, Done<void> done) = 0;
   // Takes every cut back, live, by moves. Answers how many ranges must move.
   virtual void flatten(Done<std::uint64_t> done) = 0;
-  // What `adopt` would mark: the servers with what is on them. Writes nothing.
-  virtual void survey(Done<std::vector<NodeFacts>> done) = 0;
+  // What `adopt` would mark: the servers with what is on them, and whether the ring finds it there.
+  // Writes nothing.
+  virtual void survey(Done<Survey> done) = 0;
   // Writes this pool's ownership marker on the servers that carry none. Refused for a server that
-  // carries another pool's.
-  virtual void adopt(std::vector<NodeId> nodes, Done<void> done) = 0;
+  // carries another pool's; unless forced also where the ring does not find the keys.
+  virtual void adopt(AdoptOrder order, Done<void> done) = 0;
+  // Looks for strays now, at every node.
+  virtual void list_strays(Done<StrayList> done) = 0;
+  // One page of strays each (control/stray_mover.h): to their owners, never over a key that is
+  // there; what they hold; and their removal, of each only if it still holds that, by its hash.
+  virtual void move_strays(StrayPage from, Done<StraysHandled> done) = 0;
+  virtual void read_strays(StrayPage from, Done<StrayDumps> done) = 0;
+  virtual void remove_strays(NodeId node, std::vector<StrayDump> dumps,
+                             Done<StraysHandled> done) = 0;
 };
 
 }  // namespace cleave::control

@@ -154,7 +154,8 @@ class NotWhatTheySeem(unittest.TestCase):
                 self.assertEqual(server.call("GET", "foreign"), b"precious", "nothing was deleted")
                 self.assertEqual(server.call("EXISTS", "cleave:{owner}"), 0)
         self.assertEqual(servers.command("adopt")[0], 1, "without a yes nothing is marked")
-        self.assertEqual(servers.command("adopt", "--yes")[0], 0)
+        self.assertEqual(servers.command("adopt", "--yes")[0], 1, "one is where nobody looks")
+        self.assertEqual(servers.command("adopt", "--yes", "--force")[0], 0)
         for port in servers.ports:
             with harness.Redis(port) as server:
                 self.assertEqual(server.call("EXISTS", "cleave:{owner}"), 1)

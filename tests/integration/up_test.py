@@ -168,7 +168,8 @@ class Commands(unittest.TestCase):
     COMMANDS = [["up"], ["serve"], ["status"], ["locate"], ["plan"], ["explain"], ["approve"],
                 ["cut"], ["presplit"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"],
                 ["resume"], ["mode"],
-                ["node", "add"], ["node", "drain"], ["node", "remove"], ["adopt"], ["flatten"],
+                ["node", "add"], ["node", "drain"], ["node", "remove"], ["adopt"], ["strays"],
+                ["flatten"],
                 ["bench"], ["demo", "hot"], ["demo", "auto-split"], ["demo", "churn"]]
 
     def test_every_command_has_help_with_an_example(self):

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   cleave::app::add_mode(cli);
   cleave::app::add_node(cli);
   cleave::app::add_adopt(cli);
+  cleave::app::add_strays(cli);
   cleave::app::add_flatten(cli);
   cleave::app::add_bench(cli);
   cleave::app::add_demo(cli);

@@ -1,0 +1,143 @@
+// Answers about what lies on the servers: the survey before adoption, and strays.
+#include <algorithm>
+
+#include "admin/render.h"
+
+namespace cleave::admin {
+namespace {
+
+Json render_stray(const control::Stray& stray, const ring::Document& document) {
+  return {{"key", stray.key},
+          {"key_hex", to_hex(stray.key)},
+          {"owner", name_of(document, stray.owner)}};
+}
+
+Json render_examples(const control::StrayCount& count, const ring::Document& document) {
+  Json list = Json::array();
+  for (const control::Stray& each : count.examples) list.push_back(render_stray(each, document));
+  return list;
+}
+
+Json render_fit(const ring::SchemeFit& fit) {
+  Json options = Json::object();
+  for (const auto& [name, value] : fit.scheme.options) options[name] = value;
+  return {{"scheme", fit.scheme.name},
+          {"scheme_options", std::move(options)},
+          {"hashed", fit.hashed},
+          {"keys", fit.keys},
+          {"elsewhere", fit.elsewhere}};
+}
+
+Json render_databases(const std::vector<control::OtherDatabase>& databases) {
+  Json list = Json::array();
+  for (const control::OtherDatabase& each : databases)
+    list.push_back({{"database", each.number}, {"keys", each.keys}});
+  return list;
+}
+
+Json render_kept(const std::vector<control::StrayKept>& kept) {
+  Json list = Json::array();
+  for (const control::StrayKept& each : kept)
+    list.push_back({{"key", each.key}, {"key_hex", to_hex(each.key)}, {"why", each.why}});
+  return list;
+}
+
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<std::string> from_hex(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = digit_of(digits[i]);
+    const int low = digit_of(digits[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
+Json render_handled(const control::StraysHandled& handled) {
+  return {
+      {"handled", handled.handled}, {"kept", render_kept(handled.kept)}, {"next", handled.next}};
+}
+
+Json render_dumps(const control::StrayDumps& dumps) {
+  Json list = Json::array();
+  for (const control::StrayDump& each : dumps.dumps) {
+    list.push_back({{"key_hex", to_hex(each.key)},
+                    {"dump_hex", to_hex(each.payload)},
+                    {"hash", ring::to_hex(Token{each.hash})},
+                    {"expires_at_ms", each.expires_at_ms}});
+  }
+  return {{"dumps", std::move(list)}, {"kept", render_kept(dumps.kept)}, {"next", dumps.next}};
+}
+
+std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += {kDigits[byte >> 4U], kDigits[byte & 0xFU]};
+  }
+  return text;
+}
+
+Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,
+                   const ring::Document& document) {
+  return {{"strays", strays.count.estimate(keys)},
+          {"keys_looked", strays.count.keys},
+          {"seen", strays.count.strays},
+          {"whole", strays.count.whole},
+          {"share_ppm", strays.count.share_ppm()},
+          {"error_ppm", strays.count.error_ppm()},
+          {"since_ms", strays.since.value()},
+          {"examples", render_examples(strays.count, document)}};
+}
+
+Json render_stray_list(const control::StrayList& list, const control::Status& status) {
+  const ring::Document& document = status.view->document();
+  Json nodes = Json::array();
+  for (const control::StrayList::Node& each : list.nodes) {
+    const auto facts = std::ranges::find(status.nodes, each.node, &control::NodeFacts::node);
+    const bool known = facts != status.nodes.end();
+    nodes.push_back({{"node", name_of(document, each.node)},
+                     {"error", each.error},
+                     {"strays", each.count.strays},
+                     {"keys_looked", each.count.keys},
+                     {"whole", each.count.whole},
+                     {"since_ms", known ? facts->strays.since.value() : 0},
+                     {"keys", render_examples(each.count, document)}});
+  }
+  return {{"nodes", std::move(nodes)}};
+}
+
+Json render_survey(const control::Survey& survey, const ring::Document& document) {
+  Json list = Json::array();
+  for (const control::SurveyedNode& node : survey.nodes) {
+    const control::NodeFacts& facts = node.facts;
+    list.push_back({{"name", name_of(document, facts.node)},
+                    {"reachable", facts.reachable},
+                    {"error", facts.error},
+                    {"marked", facts.marked},
+                    {"foreign_mark", facts.foreign_mark},
+                    {"keys", facts.keys},
+                    {"memory_bytes", facts.memory_bytes},
+                    {"run_id", facts.incarnation.run_id},
+                    {"version", facts.version},
+                    {"look_error", node.look_error},
+                    {"strays", render_strays(facts.strays, facts.keys, document)},
+                    {"other_databases", render_databases(node.databases)}});
+  }
+  Json json = {{"nodes", std::move(list)}, {"fits", nullptr}};
+  if (survey.fits) json["fits"] = render_fit(*survey.fits);
+  return json;
+}
+
+}  // namespace cleave::admin

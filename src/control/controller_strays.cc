@@ -1,0 +1,117 @@
+// Orders about what lies on the servers (control/operator.h): adopt, strays, a node that leaves.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/guarded.h"
+#include "control/controller.h"
+#include "control/controller_impl.h"
+#include "ring/edits.h"
+
+namespace cleave::control {
+namespace {
+
+// Why a node is not forgotten while its server is as it was found; empty: nothing is against it.
+std::string left_behind(const SurveyedNode& node, const std::string& name) {
+  if (!node.look_error.empty()) {
+    return "remove: whether keys are left at node '" + name +
+           "' could not be looked at: " + node.look_error +
+           "; to forget it all the same, say --force";
+  }
+  const StrayCount& count = node.facts.strays.count;
+  std::uint64_t keys = count.whole ? count.keys : std::max(node.facts.keys, count.keys);
+  for (const OtherDatabase& each : node.databases) keys += each.keys;
+  if (keys == 0) return {};
+  return "remove: " + std::to_string(keys) + " keys are left at node '" + name + "'" +
+         examples_of(count, 3) +
+         ": nobody would look for them there. 'cleave strays --to-owner' moves them to where the "
+         "ring looks, '--set-aside FILE' into a file; to forget the node all the same, say --force";
+}
+
+}  // namespace
+
+void Controller::Impl::survey(Operator::Done<Survey> done) {
+  if (surveyor == nullptr)
+    return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
+  surveyor->survey([done = std::move(done)](Survey found) { done(std::move(found)); });
+}
+
+void Controller::Impl::list_strays(Operator::Done<StrayList> done) {
+  if (surveyor == nullptr)
+    return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
+  surveyor->list([done = std::move(done)](StrayList found) { done(std::move(found)); });
+}
+
+void Controller::Impl::adopt(AdoptOrder order, Operator::Done<void> done) {
+  if (order.force == Force::kYes && links != nullptr) return links->mark(order.nodes, done);
+  survey([this, order, done = std::move(done)](const Result<Survey>& found) {
+    if (!found) return done(std::unexpected(found.error()));
+    const Result<void> fits = check_adoption(*found, order.nodes, membership.view()->document());
+    if (!fits) return done(fits);
+    links->mark(order.nodes, done);
+  });
+}
+
+void Controller::Impl::forget_node(NodeId node, Operator::Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order([node,
+         now](const ring::Document& document) { return ring::remove_node(document, node, now); },
+        "node", "remove " + std::to_string(node.value()), std::move(done));
+}
+
+// What the document says against it comes first; then what is on its server.
+void Controller::Impl::remove_node(NodeId node, Force force, Operator::Done<void> done) {
+  const auto answer = [this, done](Result<void> result) {
+    options.loop.post([done, result = std::move(result)] { done(result); });
+  };
+  if (force == Force::kYes) return forget_node(node, std::move(done));
+  if (surveyor == nullptr) {
+    Error why = not_leading();
+    why.message += ", which looks whether keys are left there; or say --force";
+    return answer(std::unexpected(std::move(why)));
+  }
+  const ring::Document& document = membership.view()->document();
+  const Result<ring::Document> without = ring::remove_node(document, node, options.loop.wall_now());
+  if (!without) return answer(std::unexpected(without.error()));
+  const std::string name = ring::find_node(document, node)->name;
+  surveyor->look_at(node, [this, node, name, done = std::move(done)](const SurveyedNode& found) {
+    const std::string against = left_behind(found, name);
+    if (!against.empty()) return done(fail(Code::kConflict, against));
+    forget_node(node, done);
+  });
+}
+
+// ---- the public face ----------------------------------------------------------------------------
+
+void Controller::survey(Done<Survey> done) { impl_->survey(std::move(done)); }
+
+void Controller::adopt(AdoptOrder order, Done<void> done) {
+  impl_->adopt(std::move(order), std::move(done));
+}
+
+void Controller::list_strays(Done<StrayList> done) { impl_->list_strays(std::move(done)); }
+
+void Controller::move_strays(StrayPage from, Done<StraysHandled> done) {
+  Impl& impl = *impl_;
+  if (impl.mover != nullptr) return impl.mover->move(std::move(from), std::move(done));
+  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
+}
+
+void Controller::read_strays(StrayPage from, Done<StrayDumps> done) {
+  Impl& impl = *impl_;
+  if (impl.mover != nullptr) return impl.mover->read(std::move(from), std::move(done));
+  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
+}
+
+void Controller::remove_strays(NodeId node, std::vector<StrayDump> dumps,
+                               Done<StraysHandled> done) {
+  Impl& impl = *impl_;
+  if (impl.mover != nullptr) return impl.mover->remove(node, std::move(dumps), std::move(done));
+  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
+}
+
+void Controller::remove_node(NodeId node, Force force, Done<void> done) {
+  impl_->remove_node(node, force, std::move(done));
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,116 @@
+#include "control/stray_watch.h"
+
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/own_names.h"
+
+namespace cleave::control {
+namespace {
+
+constexpr milliseconds kTick{100};
+constexpr milliseconds kPageEvery{1'000};
+constexpr milliseconds kFirstPageEvery{100};
+constexpr milliseconds kAfterFailure{10'000};
+
+}  // namespace
+
+StrayWatch::StrayWatch(Options options) : options_(std::move(options)) {
+  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+}
+
+void StrayWatch::tick() {
+  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+  const ring::RingSnapshot view = options_.view();
+  if (view == nullptr) return;
+  std::erase_if(nodes_, [&](const auto& known) {
+    return ring::find_node(view->document(), known.first) == nullptr;
+  });
+  for (const ring::Node& each : view->document().nodes) {
+    Node& node = nodes_[each.id];
+    if (!node.asked && options_.loop.now() >= node.next) ask(each.id, node);
+  }
+}
+
+void StrayWatch::ask(NodeId id, Node& node) {
+  const std::shared_ptr<backend::RedisStore> store = options_.links.store(id);
+  if (store == nullptr || !store->usable()) return;
+  if (node.cursor.empty()) node.walk = StrayCounter(id, StrayCount::kExamples);
+  node.asked = true;
+  store->list(
+      node.cursor, [](std::string_view key) { return !key.starts_with(kOwnKeyPrefix); },
+      guarded(alive_, [this, id, before = options_.view()](Result<backend::Page> page) {
+        const auto found = nodes_.find(id);
+        if (found == nodes_.end()) return;
+        Node& asked = found->second;
+        asked.asked = false;
+        asked.next = options_.loop.now() + (page ? kPageEvery : kAfterFailure);
+        if (!page) return;
+        asked.cursor = page->next;
+        take_page(id, page->keys, *before);
+      }));
+}
+
+void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
+                           const ring::RingView& before) {
+  Node& node = nodes_[id];
+  const ring::RingSnapshot view = options_.view();
+  for (const std::string& key : keys) node.walk.add(key, before, *view);
+  const bool first = !node.last.whole && node.walk.count().keys < kFirstKeys;
+  if (node.cursor.empty()) node.walk.end();
+  if (first && !node.cursor.empty()) node.next = options_.loop.now() + kFirstPageEvery;
+  const StrayCount& now = node.walk.count();
+  if (now.whole || !node.last.whole) return settle(id, node, now);
+  // A walk that is not at its end may already know of more than the last one did.
+  if (now.strays <= node.last.strays) return;
+  StrayCount more = node.last;
+  more.strays = now.strays;
+  more.examples = now.examples;
+  settle(id, node, more);
+}
+
+void StrayWatch::settle(NodeId id, Node& node, const StrayCount& count) {
+  node.last = count;
+  node.known = true;
+  const bool enough = count.whole || count.keys >= kFirstKeys;
+  if (count.strays > 0) {
+    if (node.since == UnixMillis{}) node.since = options_.loop.wall_now();
+    if (enough && !std::exchange(node.told, true)) tell(id, count);
+  } else if (count.whole) {
+    node.since = UnixMillis{};
+    if (std::exchange(node.told, false)) tell(id, count);
+  }
+}
+
+void StrayWatch::take(NodeId node, const StrayCount& count) {
+  Node& known = nodes_[node];
+  known.cursor.clear();
+  if (!count.whole && known.last.whole) return;
+  StrayCount kept = count;
+  if (kept.examples.size() > StrayCount::kExamples) kept.examples.resize(StrayCount::kExamples);
+  settle(node, known, kept);
+}
+
+void StrayWatch::tell(NodeId id, const StrayCount& count) const {
+  const ring::RingSnapshot view = options_.view();
+  const ring::Node* const node = ring::find_node(view->document(), id);
+  const bool gone = count.strays == 0;
+  options_.decided(
+      {.at = options_.loop.wall_now(),
+       .kind = "strays",
+       .subject = "node " + (node == nullptr ? "?" : node->name),
+       .reason = gone ? "every key is where the ring looks again"
+                      : describe(count) + " are not where the ring looks" + examples_of(count, 3) +
+                            ": no client reads them through a router and no move takes them "
+                            "along; see 'cleave strays'",
+       .predicted = "",
+       .real = ""});
+}
+
+StrayFacts StrayWatch::facts(NodeId node) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return {};
+  return {.known = found->second.known, .count = found->second.last, .since = found->second.since};
+}
+
+}  // namespace cleave::control

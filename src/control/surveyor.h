@@ -1,0 +1,71 @@
+// Surveyor: looks at what is on the servers: facts, databases, and whether the ring finds the keys
+// where they lie; and which known placement scheme would, where it does not.
+//
+// It walks over all keys of every server, or the first kSurveyedKeys of SCAN's order, which has
+// nothing to do with tokens.
+//
+// Threads: one loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/node_links.h"
+#include "control/operator.h"
+#include "control/stray_watch.h"
+#include "net/loop.h"
+#include "ring/view.h"
+
+namespace cleave::control {
+
+class Surveyor {
+ public:
+  static constexpr std::uint64_t kSurveyedKeys = 100'000;  // of a server
+  static constexpr std::uint64_t kListedKeys = 2'000'000;  // looked at for a list of strays
+
+  struct Options {
+    net::Loop& loop;
+    NodeLinks& links;
+    StrayWatch& strays;  // is told what was found
+    std::function<ring::RingSnapshot()> view;
+  };
+
+  explicit Surveyor(Options options) : options_(std::move(options)) {}
+
+  // While the servers are asked a node may come or go: what is there in the end is told.
+  void survey(std::function<void(Survey)> done);
+  void list(std::function<void(StrayList)> done);
+  // The same of one node, with as many examples as usual.
+  void look_at(NodeId node, std::function<void(SurveyedNode)> done);
+
+ private:
+  struct Look;
+  struct Search;
+  void walk(const std::shared_ptr<Look>& look, std::function<void()> done);
+  void ask_databases(const std::shared_ptr<Look>& look, std::function<void()> done);
+  std::shared_ptr<Look> new_look(NodeId node, std::uint64_t keys_max, std::size_t listed_max) const;
+  void search(Survey survey, const std::vector<std::shared_ptr<Look>>& looks,
+              std::function<void(Survey)> done);
+  void search_on(const std::shared_ptr<Search>& search);
+
+  Options options_;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+// More of a node's keys than this are not where the ring looks: the ring does not fit the data.
+inline constexpr std::uint32_t kMisplacedMaxPpm = 1'000;
+
+// Whether these nodes may be marked without force. Errors: kUnavailable where the keys of one could
+// not be looked at; kConflict with everything that is against it, and the scheme that fits.
+Result<void> check_adoption(const Survey& survey, const std::vector<NodeId>& nodes,
+                            const ring::Document& document);
+
+// The lines "dbN:keys=..." of INFO keyspace, but for database 0.
+std::vector<OtherDatabase> other_databases(std::string_view keyspace);
+
+// The names under which a scheme may have hashed the active nodes.
+std::vector<ring::NamedNodes> names_of_nodes(const ring::Document& document);
+
+}  // namespace cleave::control

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Keys that lie where the ring does not look for them: told at adoption and all the time, never
+deleted, and never forgotten with a node."""
+
+import json
+import os
+import subprocess
+import threading
+import time
+import unittest
+import zlib
+
+import harness
+from serve_test import Serve, Servers
+
+KEYS = 3_000
+
+
+def run(serve, *words):
+    return subprocess.run([harness.CLEAVE, *words, "--admin", f"127.0.0.1:{serve.admin_port}"],
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+class Strays(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        harness.require_binary()
+
+    def pool(self, count):
+        self.servers = Servers(count)
+        self.addCleanup(self.servers.close)
+        serve = Serve(self.servers)
+        self.addCleanup(serve.close)
+        return serve
+
+    def on(self, index, *command):
+        with harness.Redis(self.servers.ports[index]) as server:
+            return server.call(*command)
+
+    def keys_on(self, index):
+        return {key for key in self.on(index, "KEYS", "*") if not key.startswith(b"cleave:{")}
+
+    @staticmethod
+    def key_of(serve, node, prefix="k"):
+        """A key that the ring gives to the node."""
+        for number in range(1_000):
+            key = f"{prefix}{number}"
+            if serve.get(f"/locate?key={key}")["node"] == node:
+                return key
+        raise AssertionError("no key of that node")
+
+    @staticmethod
+    def strays_of(serve, node):
+        found = next(each for each in serve.get("/status")["nodes"] if each["name"] == node)
+        return found.get("strays", {"seen": None, "whole": False})
+
+    def test_a_ring_that_does_not_fit_the_data_is_not_adopted(self):
+        serve = self.pool(3)
+        for index in range(3):
+            keys = [f"user:{i}" for i in range(KEYS) if zlib.crc32(b"user:%d" % i) % 3 == index]
+            with harness.Redis(self.servers.ports[index]) as server:
+                server.pipeline([["SET", key, "x"] for key in keys])
+        serve.start()
+        serve.leading()
+        survey = serve.get("/adopt")
+        seen = sum(node["strays"]["seen"] for node in survey["nodes"])
+        self.assertTrue(all(node["strays"]["whole"] for node in survey["nodes"]))
+        self.assertEqual(seen, sum(
+            serve.get(f"/locate?key=user:{i}")["node"] != f"n{zlib.crc32(b'user:%d' % i) % 3}"
+            for i in range(KEYS)))
+        self.assertEqual(survey["fits"]["scheme"], "modulo")
+        self.assertEqual(survey["fits"]["scheme_options"], {"hash": "crc32"})
+        self.assertEqual(survey["fits"]["elsewhere"], 0)
+        with self.assertRaisesRegex(harness.AdminError, "HTTP 409.*not where this ring looks.*"
+                                    "modulo with hash crc32"):
+            serve.post("/adopt")
+        told = run(serve, "adopt", "--yes")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("ring: {scheme: modulo, hash: crc32}", told.stdout)
+        self.assertEqual(self.on(0, "EXISTS", "cleave:{owner}"), 0)
+        # A person may know better; then they are counted, and stay.
+        self.assertEqual(run(serve, "adopt", "--yes", "--force").returncode, 0)
+        self.assertEqual(sum(self.strays_of(serve, f"n{i}")["seen"] for i in range(3)), seen)
+        listed = json.loads(run(serve, "strays", "--json").stdout)
+        self.assertEqual(sum(node["strays"] for node in listed["nodes"]), seen)
+        metric = [line for line in serve.get("/metrics").splitlines()
+                  if line.startswith("cleave_node_strays{")]
+        self.assertEqual(sum(int(line.split()[-1]) for line in metric), seen)
+        self.assertEqual(sum(len(self.keys_on(i)) for i in range(3)), KEYS)
+
+    def test_keys_of_other_databases_are_told_before_adoption(self):
+        serve = self.pool(2)
+        with harness.Redis(self.servers.ports[1]) as server:
+            server.call("SELECT", 2)
+            server.call("SET", "session", "x")
+        serve.start()
+        serve.leading()
+        with self.assertRaisesRegex(harness.AdminError, r"node n1.*\(db2: 1\)"):
+            serve.post("/adopt")
+        serve.post("/adopt", {"nodes": ["n0"]})
+        serve.post("/adopt", {"force": True})
+        self.assertEqual(self.on(1, "EXISTS", "cleave:{owner}"), 1)
+
+    def test_strays_that_appear_are_told_until_they_are_gone(self):
+        serve = self.pool(2)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        stray = self.key_of(serve, "n0")
+        self.on(1, "SET", stray, "bypassed")
+        harness.wait_for("the stray", lambda: self.strays_of(serve, "n1")["seen"] == 1, 10)
+        strays = self.strays_of(serve, "n1")
+        self.assertEqual(strays["examples"][0], {"key": stray, "key_hex": stray.encode().hex(),
+                                                 "owner": "n0"})
+        self.assertGreater(strays["since_ms"], 0)
+        self.assertIn(f'"{stray}" (it looks at n0)', run(serve, "status").stdout)
+        told = [d for d in serve.get("/decisions")["decisions"] if d["kind"] == "strays"]
+        self.assertEqual(told[0]["subject"], "node n1")
+        self.on(1, "DEL", stray)
+        harness.wait_for("nothing", lambda: self.strays_of(serve, "n1")["seen"] == 0, 10)
+
+    def test_a_node_is_not_forgotten_with_keys_on_its_server(self):
+        serve = self.pool(2)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        stray = self.key_of(serve, "n0")
+        self.on(1, "SET", stray, "only here")
+        owned = [{"first": each["first"], "last": each["last"]}
+                 for each in serve.get("/ring")["entries"] if each["node"] == "n1"]
+        serve.post("/moves", {"ranges": owned, "to": "n0"})
+        serve.settled()
+        refused = run(serve, "node", "remove", "n1")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"1 keys are left at node 'n1', e.g. \"{stray}\"", refused.stderr)
+        self.assertEqual(self.keys_on(1), {stray.encode()})
+        self.assertEqual(run(serve, "node", "remove", "n1", "--force").returncode, 0)
+        self.assertEqual([node["name"] for node in serve.get("/status")["nodes"]], ["n0"])
+
+    def strays_at(self, serve, *commands):
+        """Writes at n1 what the ring looks for at n0; the keys."""
+        keys = []
+        for number, command in enumerate(commands):
+            keys.append(self.key_of(serve, "n0", prefix=f"s{number}:"))
+            self.on(1, command[0], keys[-1], *command[1:])
+        return keys
+
+    def test_strays_go_to_their_owner_and_never_over_a_key(self):
+        serve = self.pool(2)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        text, hash_key, short, taken = self.strays_at(
+            serve, ["SET", "one"], ["HSET", "f", "v"], ["SET", "short", "PX", 600_000],
+            ["SET", "old"])
+        with harness.Redis(serve.port) as client:
+            client.call("SET", taken, "a client's")
+        told = run(serve, "strays", "--to-owner")
+        self.assertEqual(told.returncode, 1, "one stays")
+        self.assertIn("3 strays moved to their owners", told.stdout)
+        self.assertIn(f'stays: "{taken}": its owner has a key of that name', told.stdout)
+        with harness.Redis(serve.port) as client:
+            self.assertEqual(client.call("GET", text), b"one")
+            self.assertEqual(client.call("HGET", hash_key, "f"), b"v")
+            self.assertGreater(client.call("PTTL", short), 500_000)
+            self.assertEqual(client.call("GET", taken), b"a client's")
+        self.assertEqual(self.keys_on(1), {taken.encode()})
+        self.assertEqual(self.on(1, "GET", taken), b"old")
+        self.assertEqual(self.strays_of(serve, "n1")["seen"], 1)
+        # A copy that is there already, of an order that broke off, is no obstacle.
+        self.on(1, "SET", text, "one")
+        self.assertIn("1 strays moved", run(serve, "strays", "--to-owner").stdout)
+
+    def test_strays_are_set_aside_into_a_file(self):
+        serve = self.pool(2)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        plain, timed = self.strays_at(serve, ["SET", b"\x00\xff"], ["SET", "t", "PX", 600_000])
+        mine = self.key_of(serve, "n1")
+        self.on(1, "SET", mine, "where it belongs")
+        path = os.path.join(self.servers.base, "aside")
+        told = run(serve, "strays", "--set-aside", path, "--json")
+        self.assertEqual(json.loads(told.stdout.splitlines()[-1])["handled"], 2)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        self.assertEqual(self.keys_on(1), {mine.encode()})
+        with open(path, encoding="ascii") as file:
+            lines = [json.loads(line) for line in file]
+        by_key = {bytes.fromhex(line["key_hex"]).decode(): line for line in lines}
+        self.assertEqual(set(by_key), {plain, timed})
+        self.assertEqual(by_key[plain]["expires_at_ms"], 0)
+        self.assertGreater(by_key[timed]["expires_at_ms"], 0)
+        self.on(1, "RESTORE", plain, 0, bytes.fromhex(by_key[plain]["dump_hex"]))
+        self.assertEqual(self.on(1, "GET", plain), b"\x00\xff")
+        # Never over a file that is there.
+        again = run(serve, "strays", "--set-aside", path)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("name a new file", again.stderr)
+        self.assertEqual(self.on(1, "EXISTS", plain), 1)
+
+    def test_assess_looks_at_the_keys_of_servers(self):
+        serve = self.pool(2)
+        for index in range(2):
+            with harness.Redis(self.servers.ports[index]) as server:
+                server.pipeline([["SET", f"key:{i}", "x"] for i in range(400)
+                                 if zlib.crc32(b"key:%d" % i) % 2 == index])
+        ends = threading.Event()
+
+        def ask():
+            with harness.Redis(self.servers.ports[0]) as server:
+                while not ends.is_set():
+                    server.call("GET", "key:1")
+                    time.sleep(0.01)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        told = subprocess.run([harness.CLEAVE, "assess", "--config", serve.config, "--servers",
+                               "--seconds", "1", "--json"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        ends.set()
+        asking.join()
+        self.assertEqual(told.returncode, 0, told.stderr)
+        keys = json.loads(told.stdout.splitlines()[-1])["servers_keys"]
+        self.assertEqual(keys["looked"], 400)
+        self.assertGreater(keys["elsewhere"], 100)
+        self.assertEqual(keys["fits"]["scheme"], "modulo")
+
+
+if __name__ == "__main__":
+    unittest.main()
