@@ -1,5 +1,5 @@
-// NewFile: a file that was not there before, readable by its owner alone; what was appended is on the
-// disk when `append` returns.
+// NewFile: a file that was not there before, readable by its owner alone; what was appended is on
+// the disk when `append` returns.
 //
 // Threads: one owner.
 #pragma once
