@@ -84,6 +84,11 @@ sim-mutants: ## switches each protocol rule off in turn; the simulated world mus
 	$(BUILD) release -j $(JOBS) --target cleave-sim
 	$(RELEASE)/cleave-sim --mutants
 
+.PHONY: model
+model: ## the Spin models of the move protocol; ALL=1 the long searches too, ONLY=NAME one of them
+	@tools/model_packages.sh
+	$(PYTHON) tools/run_models.py $(if $(ALL),--all) $(if $(ONLY),--only $(ONLY))
+
 .PHONY: crash-matrix fences
 crash-matrix: build ## router and servers killed in each phase of a move, under verified load
 	$(PYTHON) tests/integration/crash_matrix.py
