@@ -113,6 +113,12 @@ fleet-load: ## the load of `faults`, and its own tests
 	@mkdir -p build/fleet
 	cd tests/fleet/load && go test ./... && go build -o ../../../build/fleet/load .
 
+# ONLY takes numbers of cases, O5 111, or letters, O: tests/field/run.py --list names them.
+.PHONY: field
+field: setup build ## faults from the field, on real servers: right, or what is said; ONLY=O5
+	@eval "$$(tools/field_servers.sh)" && CLEAVE=$(abspath $(CLEAVE)) \
+	  $$FIELD_PYTHON tests/field/run.py $(ONLY)
+
 .PHONY: fuzz
 fuzz: ## the parsers under libFuzzer, a minute each (clang)
 	fuzz/run.sh

@@ -83,7 +83,8 @@ def verifier(row, folder, memory):
 
 def tell(row, folder):
     """Writes the steps of a counterexample."""
-    text = subprocess.run(["./pan", "-r", "-n"], cwd=folder, capture_output=True, check=False).stdout
+    text = subprocess.run(["./pan", "-r", "-n"], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False).stdout
     story = re.split(r"(?m)^.*\bproc\s+\d", text.decode(errors="replace"))[0]
     steps = [line.strip() for line in story.splitlines() if not BOOKKEEPING.match(line)]
     (BUILD / f"{row.name}.trace").write_text("\n".join(steps) + "\n", encoding="utf-8")
