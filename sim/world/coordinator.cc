@@ -30,13 +30,13 @@ void SimCoordinator::extend_leases(nanoseconds by) {
 
 bool SimCoordinator::stopped() const { return scheduler_.now() < stopped_until_; }
 
-Result<Epoch> SimCoordinator::compare_and_set(Epoch expected, std::string text) {
+Result<Epoch> SimCoordinator::replace(Epoch expected, Epoch next, std::string text) {
   ++writes_tried_;
   if (stored_.epoch != expected)
     return fail(Code::kConflict, "the register is at epoch " +
                                      std::to_string(stored_.epoch.value()) + ", not " +
                                      std::to_string(expected.value()));
-  stored_ = {Epoch{expected.value() + 1}, std::move(text)};
+  stored_ = {next, std::move(text)};
   scheduler_.note(EventKind::kDocument, stored_.epoch.value(), stored_.text);
   observer_(stored_);
   for (const auto& [number, tell] : watchers_) tell();
@@ -92,8 +92,16 @@ void SimRegister::read(Done<coord::Stored> done) {
 }
 
 void SimRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
-  call<Epoch>([&coordinator = coordinator_, expected,
-               text = std::move(text)] { return coordinator.compare_and_set(expected, text); },
+  call<Epoch>(
+      [&coordinator = coordinator_, expected, text = std::move(text)] {
+        return coordinator.replace(expected, Epoch{expected.value() + 1}, text);
+      },
+      std::move(done));
+}
+
+void SimRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
+  call<Epoch>([&coordinator = coordinator_, first,
+               text = std::move(text)] { return coordinator.replace(Epoch{}, first, text); },
               std::move(done));
 }
 

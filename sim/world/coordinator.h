@@ -59,7 +59,7 @@ class SimCoordinator {
   nanoseconds latency();
   nanoseconds up_to(nanoseconds bound);
   bool stopped() const;
-  Result<Epoch> compare_and_set(Epoch expected, std::string text);
+  Result<Epoch> replace(Epoch expected, Epoch next, std::string text);
 
   Scheduler& scheduler_;
   Network& network_;
@@ -83,6 +83,7 @@ class SimRegister final : public coord::Register {
 
   void read(Done<coord::Stored> done) override;
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void begin(Epoch first, std::string text, Done<Epoch> done) override;
   void watch(std::function<void(const coord::Stored&)> changed) override;
   void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
   void end_lease(const SessionId& session, Done<void> done) override;

@@ -109,14 +109,13 @@ void DocumentWriter::note(SharedDocument document) {
 void DocumentWriter::create(ring::Document first, Done done) {
   const std::string text = ring::to_text(first);
   auto shared = std::make_shared<const ring::Document>(std::move(first));
-  store_.compare_and_set(
-      Epoch{}, text,
-      guarded(alive_, [this, shared, text, done = std::move(done)](Result<Epoch> epoch) {
-        if (!epoch) return done(std::unexpected(epoch.error()));
-        newest_text_ = text;
-        note(shared);
-        done(shared);
-      }));
+  store_.begin(shared->epoch, text,
+               guarded(alive_, [this, shared, text, done = std::move(done)](Result<Epoch> epoch) {
+                 if (!epoch) return done(std::unexpected(epoch.error()));
+                 newest_text_ = text;
+                 note(shared);
+                 done(shared);
+               }));
 }
 
 void DocumentWriter::edit(Edit edit, Done done) {

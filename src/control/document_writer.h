@@ -50,7 +50,7 @@ class DocumentWriter {
   // and is tried again; it never fails for that.
   void edit(Edit edit, Done done);
 
-  // Creates epoch 1 iff nothing was ever written.
+  // Writes this document, of any epoch, iff nothing was ever written.
   void create(ring::Document first, Done done);
 
   SharedDocument newest() const { return newest_; }

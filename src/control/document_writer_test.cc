@@ -140,6 +140,13 @@ class Restored final : public coord::Register {
       done(stored.epoch);
     });
   }
+  void begin(Epoch first, std::string text, Done<Epoch> done) override {
+    loop_.post([this, first, text = std::move(text), done = std::move(done)] {
+      if (stored.epoch != Epoch{}) return done(fail(Code::kConflict, "it is begun"));
+      stored = {first, text};
+      done(stored.epoch);
+    });
+  }
   void watch(std::function<void(const coord::Stored&)> /*changed*/) override {}
   void keep_alive(const SessionId& /*session*/, milliseconds /*ttl*/, Done<void> done) override {
     loop_.post([done = std::move(done)] { done({}); });

@@ -41,6 +41,10 @@ class Register {
   // it is not (nothing was written); kUnavailable (nothing was written); kTimeout (unknown: read).
   virtual void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) = 0;
 
+  // Writes `text` as epoch `first` iff nothing was ever written: a ring that was lost comes back,
+  // and must not use its numbers again. Errors: as of compare_and_set. Requires: first > 0.
+  virtual void begin(Epoch first, std::string text, Done<Epoch> done) = 0;
+
   // `changed` runs some time after each change, with what was read; several changes may give one
   // call; epochs never go back. Also once for what is there already, if anything was ever written.
   // One watcher a Register. A hint: safety never depends on it.

@@ -62,6 +62,22 @@ TEST_P(RegisterConformance, AWrongEpochWritesNothing) {
   EXPECT_EQ(read(*one)->text, "first");
 }
 
+TEST_P(RegisterConformance, BeginsAtAnyEpochWhereNothingWasWritten) {
+  const auto one = world_->attach(*loop_);
+  const auto begin = [&](Register& at, std::uint64_t first, const std::string& text) {
+    return wait<Epoch>([&](Done<Epoch> done) { at.begin(Epoch{first}, text, std::move(done)); });
+  };
+  const auto begun = begin(*one, 1'000'042, "restored");
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_EQ(begun->value(), 1'000'042);
+  EXPECT_EQ(read(*one)->epoch, *begun);
+  EXPECT_EQ(read(*world_->attach(*loop_))->text, "restored");
+  EXPECT_EQ(write(*one, 1'000'042, "next")->value(), 1'000'043) << "and goes on from there";
+  for (const std::uint64_t again : {1'000'042U, 1'000'044U, 1U})
+    EXPECT_EQ(begin(*one, again, "twice").error().code, Code::kConflict);
+  EXPECT_EQ(read(*one)->text, "next");
+}
+
 TEST_P(RegisterConformance, AnotherRegisterSeesAFinishedWrite) {
   const auto one = world_->attach(*loop_);
   const auto two = world_->attach(*loop_);

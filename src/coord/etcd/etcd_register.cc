@@ -50,6 +50,7 @@ class EtcdRegister final : public Register {
 
   void read(Done<Stored> done) override;
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void begin(Epoch first, std::string text, Done<Epoch> done) override;
   void watch(std::function<void(const Stored&)> changed) override;
   void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
   void end_lease(const SessionId& session, Done<void> done) override;
@@ -64,6 +65,7 @@ class EtcdRegister final : public Register {
   // A compare-and-set under way.
   struct Write {
     Epoch expected;
+    Epoch next;
     std::string text;
     Split split;
     std::size_t parts_written = 0;
@@ -81,6 +83,7 @@ class EtcdRegister final : public Register {
 
   void fetch(int attempts, std::function<void(Result<Seen>)> done);
   void fetch_parts(Head head, Revision at, int attempts, std::function<void(Result<Seen>)> done);
+  void replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done);
   void put_parts(const std::shared_ptr<Write>& write);
   void put_head(const std::shared_ptr<Write>& write);
   etcd::Txn if_still(Epoch expected) const;
@@ -152,10 +155,19 @@ void EtcdRegister::fetch_parts(Head head, Revision at, int attempts,
 }
 
 void EtcdRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
+  replace(expected, Epoch{expected.value() + 1}, std::move(text), std::move(done));
+}
+
+void EtcdRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
+  replace(Epoch{}, first, std::move(text), std::move(done));
+}
+
+void EtcdRegister::replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done) {
   const auto write = std::make_shared<Write>();
   write->expected = expected;
+  write->next = next;
   write->text = std::move(text);
-  write->split = split(Epoch{expected.value() + 1}, write->text);
+  write->split = split(next, write->text);
   write->done = std::move(done);
   put_parts(write);
 }
@@ -184,7 +196,7 @@ void EtcdRegister::put_parts(const std::shared_ptr<Write>& write) {
 }
 
 void EtcdRegister::put_head(const std::shared_ptr<Write>& write) {
-  const Epoch next{write->expected.value() + 1};
+  const Epoch next = write->next;
   etcd::Txn txn = if_still(write->expected);
   txn.puts.push_back({.key = key("epoch"), .value = std::to_string(next.value())});
   txn.puts.push_back({.key = key("document"), .value = write->split.head});

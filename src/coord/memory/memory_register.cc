@@ -26,11 +26,19 @@ Stored MemoryStore::read() const {
 }
 
 Result<Epoch> MemoryStore::compare_and_set(Epoch expected, const std::string& text) {
+  return replace(expected, Epoch{expected.value() + 1}, text);
+}
+
+Result<Epoch> MemoryStore::begin(Epoch first, const std::string& text) {
+  return replace(Epoch{}, first, text);
+}
+
+Result<Epoch> MemoryStore::replace(Epoch expected, Epoch next, const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (stored_.epoch != expected)
     return fail(Code::kConflict, "register: at epoch " + std::to_string(stored_.epoch.value()) +
                                      ", not " + std::to_string(expected.value()));
-  stored_ = Stored{.epoch = Epoch{expected.value() + 1}, .text = text};
+  stored_ = Stored{.epoch = next, .text = text};
   for (const auto& [id, changed] : subscriptions_) changed(stored_);
   return stored_.epoch;
 }
@@ -126,6 +134,13 @@ void MemoryRegister::compare_and_set(Epoch expected, std::string text, Done<Epoc
       [store = store_, expected, text = std::move(text)] {
         return store->compare_and_set(expected, text);
       },
+      std::move(done));
+}
+
+void MemoryRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
+  call<Epoch>(
+      Faults::Call::kCompareAndSet,
+      [store = store_, first, text = std::move(text)] { return store->begin(first, text); },
       std::move(done));
 }
 

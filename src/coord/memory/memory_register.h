@@ -50,6 +50,7 @@ class MemoryStore {
   Stored read() const;
   // Errors: kConflict.
   Result<Epoch> compare_and_set(Epoch expected, const std::string& text);
+  Result<Epoch> begin(Epoch first, const std::string& text);
   void keep_alive(const SessionId& session, Instant until);
   void end_lease(const SessionId& session);
   std::vector<SessionId> alive(Instant now) const;
@@ -60,6 +61,8 @@ class MemoryStore {
   void unsubscribe(std::uint64_t subscription);
 
  private:
+  Result<Epoch> replace(Epoch expected, Epoch next, const std::string& text);
+
   mutable std::mutex mutex_;
   Stored stored_;                        // all guarded by mutex_
   std::map<SessionId, Instant> leases_;  // session -> when it runs out
@@ -78,6 +81,7 @@ class MemoryRegister final : public Register {
 
   void read(Done<Stored> done) override;
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void begin(Epoch first, std::string text, Done<Epoch> done) override;
   void watch(std::function<void(const Stored&)> changed) override;
   void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
   void end_lease(const SessionId& session, Done<void> done) override;

@@ -166,7 +166,7 @@ Result<void> Database::prepare_all() {
   const std::pair<Statement*, std::string_view> all[] = {
       {&read_, "SELECT epoch, text FROM register WHERE pool=?1"},
       // One statement, so atomic; it changes no row when the epoch is another.
-      {&write_, "UPDATE register SET epoch=?2+1, text=?3 WHERE pool=?1 AND epoch=?2"},
+      {&write_, "UPDATE register SET epoch=?4, text=?3 WHERE pool=?1 AND epoch=?2"},
       {&keep_alive_,
        "INSERT INTO lease VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET expires_ms=?3"},
       {&end_lease_, "DELETE FROM lease WHERE pool=?1 AND session=?2"},
@@ -190,11 +190,12 @@ Result<Stored> Database::read() {
                 .text = column_text(read_.get(), 1)};
 }
 
-Result<Epoch> Database::compare_and_set(Epoch expected, std::string_view text) {
+Result<Epoch> Database::replace(Epoch expected, Epoch next, std::string_view text) {
   const Reset reset(write_.get());
   bind_value(write_.get(), 1, options_.pool);
   bind_value(write_.get(), 2, static_cast<std::int64_t>(expected.value()));
   bind_value(write_.get(), 3, text);
+  bind_value(write_.get(), 4, static_cast<std::int64_t>(next.value()));
   if (sqlite3_step(write_.get()) != SQLITE_DONE) {
     auto failed = failure("write");
     // The commit's bytes may be on the disk although it could not say so.
@@ -202,7 +203,7 @@ Result<Epoch> Database::compare_and_set(Epoch expected, std::string_view text) {
       failed.error().code = Code::kTimeout;
     return failed;
   }
-  if (sqlite3_changes(handle_.get()) == 1) return Epoch{expected.value() + 1};
+  if (sqlite3_changes(handle_.get()) == 1) return next;
   return fail(Code::kConflict, "coordinator file " + options_.path + ": the register is not at " +
                                    "epoch " + std::to_string(expected.value()) + " any more");
 }

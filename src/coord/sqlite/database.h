@@ -30,7 +30,7 @@ class Database {
   Result<void> open(UnixMillis now);
 
   Result<Stored> read();
-  Result<Epoch> compare_and_set(Epoch expected, std::string_view text);
+  Result<Epoch> replace(Epoch expected, Epoch next, std::string_view text);
   Result<void> keep_alive(const SessionId& session, UnixMillis until);
   Result<void> end_lease(const SessionId& session);
   Result<std::vector<SessionId>> alive(UnixMillis now);

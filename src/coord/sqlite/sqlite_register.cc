@@ -27,6 +27,7 @@ class SqliteRegister final : public Register {
 
   void read(Done<Stored> done) override;
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void begin(Epoch first, std::string text, Done<Epoch> done) override;
   void watch(std::function<void(const Stored&)> changed) override;
   void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
   void end_lease(const SessionId& session, Done<void> done) override;
@@ -41,6 +42,7 @@ class SqliteRegister final : public Register {
     Epoch told;
   };
 
+  void replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done);
   template <class T, class Work>
   void call(Done<T> done, Work work);
   template <class T>
@@ -125,8 +127,16 @@ void SqliteRegister::read(Done<Stored> done) {
 }
 
 void SqliteRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
-  call<Epoch>(std::move(done), [this, expected, text = std::move(text)](Database& database) {
-    Result<Epoch> epoch = database.compare_and_set(expected, text);
+  replace(expected, Epoch{expected.value() + 1}, std::move(text), std::move(done));
+}
+
+void SqliteRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
+  replace(Epoch{}, first, std::move(text), std::move(done));
+}
+
+void SqliteRegister::replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done) {
+  call<Epoch>(std::move(done), [this, expected, next, text = std::move(text)](Database& database) {
+    Result<Epoch> epoch = database.replace(expected, next, text);
     // Ours is not in data_version; after a conflict there is something new to see.
     if (epoch && watching_) tell(Stored{.epoch = *epoch, .text = text});
     if (!epoch) look_at_ = {};

@@ -52,6 +52,7 @@ class ZookeeperRegister final : public Register {
 
   void read(Done<Stored> done) override;
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override;
+  void begin(Epoch first, std::string text, Done<Epoch> done) override;
   void watch(std::function<void(const Stored&)> changed) override;
   void keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) override;
   void end_lease(const SessionId& session, Done<void> done) override;
@@ -78,6 +79,7 @@ class ZookeeperRegister final : public Register {
   // A compare-and-set under way.
   struct Write {
     Epoch expected;
+    Epoch next;
     std::int32_t version = 0;
     std::string text;
     Split split;
@@ -100,6 +102,7 @@ class ZookeeperRegister final : public Register {
   void fetch_again(const SharedReading& reading, const Error& why);
   void on_head(const SharedReading& reading, const Answer& answer);
 
+  void replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done);
   void put_parts(const SharedWrite& write);
   void put_head(const SharedWrite& write);
   void on_head_put(const SharedWrite& write, const Result<Answer>& answer);
@@ -244,10 +247,19 @@ void ZookeeperRegister::fetch_again(const SharedReading& reading, const Error& w
 // ---- writing ---------------------------------------------------------------------------------
 
 void ZookeeperRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
+  replace(expected, Epoch{expected.value() + 1}, std::move(text), std::move(done));
+}
+
+void ZookeeperRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
+  replace(Epoch{}, first, std::move(text), std::move(done));
+}
+
+void ZookeeperRegister::replace(Epoch expected, Epoch next, std::string text, Done<Epoch> done) {
   const auto write = std::make_shared<Write>();
   write->expected = expected;
+  write->next = next;
   write->text = std::move(text);
-  write->split = split(Epoch{expected.value() + 1}, write->text);
+  write->split = split(next, write->text);
   write->done = std::move(done);
   if (expected == Epoch{} || expected == known_epoch_) {
     write->version = known_version_;
@@ -300,7 +312,7 @@ void ZookeeperRegister::on_head_put(const SharedWrite& write, const Result<Answe
   if (answer->outcome == Outcome::kNoNode) return write->done(unexpected_answer(node("document")));
   if (answer->outcome != Outcome::kDone)
     return write->done(fail(Code::kConflict, "the epoch has changed"));
-  const Epoch next{write->expected.value() + 1};
+  const Epoch next = write->next;
   known_epoch_ = next;
   known_version_ = write->expected == Epoch{} ? 0 : answer->version;
   remove_parts_before(next);
