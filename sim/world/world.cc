@@ -17,6 +17,7 @@ constexpr milliseconds kCalmTraffic{300};  // clients go on after the faults hav
 constexpr milliseconds kRestPatience{30'000};
 constexpr milliseconds kReadPatience{20'000};
 constexpr std::string_view kMarkerKey = "cleave:{owner}";
+constexpr std::string_view kNoteKey = "cleave:{ring}";
 constexpr std::string_view kMark = "the pool of this world";
 constexpr int kForeignKeys = 20;
 constexpr std::uint64_t kMovesMin = 3;
@@ -154,8 +155,8 @@ void World::add_router() {
       std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
 }
 
-// Markers; leftovers of an aborted move at every server that does not own the key; and on a server
-// without a marker the keys of somebody else.
+// Leftovers of an aborted move at every server that does not own the key; and on a server that will
+// have no marker the keys of somebody else.
 void World::fill_servers(const ring::Creation& made) {
   const Result<ring::Document> document = ring::create(made);
   CHECK(document.has_value());
@@ -163,8 +164,7 @@ void World::fill_servers(const ring::Creation& made) {
   CHECK(view.has_value());
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     Keyspace& keys = servers_[i]->current();
-    const bool unmarked = profile_.unmarked_server && i + 1 == servers_.size();
-    if (!unmarked) keys.put(kMarkerKey, {.value = std::string(kMark)});
+    const bool unmarked = is_unmarked(i);
     for (int n = 0; unmarked && n < kForeignKeys; ++n) {
       const std::string key = "foreign" + std::to_string(n);
       foreign_[key] = "precious" + std::to_string(n);
@@ -178,6 +178,19 @@ void World::fill_servers(const ring::Creation& made) {
   }
 }
 
+// A person adopts the servers once there is a ring: before, a marker would say that it was lost.
+void World::adopt_servers() {
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    if (is_unmarked(i)) continue;
+    servers_[i]->current().put(kMarkerKey, {.value = std::string(kMark)});
+    servers_[i]->current().sync();
+  }
+}
+
+bool World::is_unmarked(std::size_t server) const {
+  return profile_.unmarked_server && server + 1 == servers_.size();
+}
+
 // ---- running
 // --------------------------------------------------------------------------------------
 
@@ -188,6 +201,7 @@ void World::changed(const coord::Stored& stored) {
   const ring::RingSnapshot& after = checker_.view();
   if (backups_.size() >= kBackupsMax) backups_.erase(backups_.begin());
   backups_.push_back(stored);
+  if (before == nullptr && after != nullptr) adopt_servers();
   if (before == nullptr || after == nullptr) return;
   settle_losses(*before, *after);
   check_begun(*before, *after);
@@ -482,7 +496,7 @@ void World::check_servers(Report& report) {
   if (view == nullptr) return;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     Keyspace& keys = servers_[i]->current();
-    const bool unmarked = profile_.unmarked_server && i + 1 == servers_.size();
+    const bool unmarked = is_unmarked(i);
     const Entry* marker = keys.peek(kMarkerKey);
     if (!unmarked && (marker == nullptr || marker->value != Value(std::string(kMark))))
       report.violations.push_back("server " + std::to_string(i) + " lost its ownership marker");
@@ -492,7 +506,7 @@ void World::check_servers(Report& report) {
         report.violations.push_back("foreign key " + key + " was deleted");
     }
     for (const auto& [key, entry] : keys.entries()) {
-      if (key == kMarkerKey || foreign_.contains(key)) continue;
+      if (key == kMarkerKey || key == kNoteKey || foreign_.contains(key)) continue;
       if (view->owner(view->token_of(key)) != view->document().nodes[i].id) ++report.leftovers;
     }
   }

@@ -94,6 +94,8 @@ class World {
   // Routers that are not gone for good.
   std::vector<RouterProcess*> staying() const;
   ring::Creation creation() const;
+  void adopt_servers();
+  bool is_unmarked(std::size_t server) const;
   void fill_servers(const ring::Creation& creation);
   void log(const std::string& line);
   void tick();

@@ -4,23 +4,10 @@
 
 #include "backend/call.h"
 #include "backend/commands.h"
+#include "backend/unchecked_gate.h"
 
 namespace cleave::backend {
 namespace {
-
-// A probe touches no key: it asks nobody.
-class OpenGate final : public Gate {
- public:
-  OpenGate(net::Loop& loop, SessionId session) : loop_(loop), session_(std::move(session)) {}
-  const SessionId& session() const override { return session_; }
-  void confirm(std::function<void(Result<void>)> done) override {
-    loop_.post([done = std::move(done)] { done({}); });
-  }
-
- private:
-  net::Loop& loop_;
-  SessionId session_;
-};
 
 // Every so many probes the server is asked whether it is still whom we know: a failover leaves the
 // connection open and changes the replication id.
@@ -113,7 +100,7 @@ class Prober::Impl : public std::enable_shared_from_this<Prober::Impl> {
   }
 
   net::Loop& loop_;
-  OpenGate gate_;
+  UncheckedGate gate_;
   Options options_;
   std::string ping_;
   Pipe pipe_;

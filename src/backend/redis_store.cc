@@ -23,8 +23,10 @@ void add_identity(Commands& commands) {
   commands.add({"INFO", "replication"});
   commands.add({"GET", kMarkerKey});
   commands.add({"TIME"});
+  commands.add({"GET", kRingKey});
 }
-constexpr std::size_t kIdentityReplies = 4;
+constexpr std::size_t kNoteReply = 4;
+constexpr std::size_t kIdentityReplies = 5;
 
 // When the replies came, by our own clock, and how long after they were asked for.
 struct Answered {
@@ -33,8 +35,10 @@ struct Answered {
 };
 
 Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& answered) {
-  for (const wire::Reply& reply : replies) {
-    if (reply.is_error()) return fail(Code::kUnavailable, "the server refused: " + reply.text);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    // An older line of access rights names the marker alone.
+    if (replies[i].is_error() && i != kNoteReply)
+      return fail(Code::kUnavailable, "the server refused: " + replies[i].text);
   }
   const std::string& replication = replies[1].text;
   StoreIdentity identity;
@@ -45,6 +49,7 @@ Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& ans
   identity.primary = info_field(replication, "role") == "master";
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
   identity.mark = replies[2].text;
+  if (!replies[kNoteReply].is_error()) identity.note = parse_ring_note(replies[kNoteReply].text);
   const Instant middle = answered.at - answered.round_trip / 2;
   identity.clock_ms =
       time_ms(replies[3]) - std::chrono::duration_cast<milliseconds>(middle).count();
@@ -62,7 +67,9 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   facts.commands = info_number(replies[kIdentityReplies + 1].text, "total_commands_processed");
   facts.command_stats = replies[kIdentityReplies + 2].text;
   const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 3].integer);
-  facts.keys = keys - (facts.identity.mark.empty() ? 0 : 1);
+  const bool noted = replies[kNoteReply].type == wire::Reply::Type::kBulk;
+  const std::uint64_t own = (facts.identity.mark.empty() ? 0U : 1U) + (noted ? 1U : 0U);
+  facts.keys = keys - std::min(keys, own);
   facts.version = info_field(replies[0].text, "redis_version");
   return facts;
 }
@@ -316,6 +323,44 @@ void RedisStore::mark(const std::string& value, Done<void> done) {
       return done(fail(Code::kUnavailable, "the marker was refused: " + (*replies)[0].text));
     if (now.text != value)
       return done(fail(Code::kConflict, "the server belongs to pool mark '" + now.text + "'"));
+    done({});
+  });
+}
+
+void RedisStore::write_note(RingNote note, Done<RingNote> done) {
+  const std::string text = to_text(note);
+  Commands commands;
+  commands.add({"SET", kRingKey, text, "NX"});
+  commands.add({"GET", kRingKey});
+  run(commands, [this, note = std::move(note), text,
+                 done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    const wire::Reply& now = (*replies)[1];
+    if ((*replies)[0].is_error() || now.is_error())
+      return done(fail(Code::kUnavailable, "the note of the ring was refused: " +
+                                               (now.is_error() ? now : (*replies)[0]).text));
+    if (now.text == text) return done(std::move(note));
+    const RingNote there = parse_ring_note(now.text);
+    if (!there.server.empty()) note.server = there.server;
+    // Not where it has gone meanwhile: a server that was emptied is another one.
+    Commands again;
+    again.add({"SET", kRingKey, to_text(note), "XX"});
+    run(again, [note = std::move(note), done = std::move(done)](Result<Replies> set) {
+      if (!set) return done(std::unexpected(set.error()));
+      if (set->front().is_error())
+        return done(fail(Code::kUnavailable, "the note was refused: " + set->front().text));
+      done(note);
+    });
+  });
+}
+
+void RedisStore::take_over(const std::string& value, Done<void> done) {
+  Commands commands;
+  commands.add({"SET", kMarkerKey, value});
+  run(commands, [done = std::move(done)](Result<Replies> replies) {
+    if (!replies) return done(std::unexpected(replies.error()));
+    if (replies->front().is_error())
+      return done(fail(Code::kUnavailable, "the marker was refused: " + replies->front().text));
     done({});
   });
 }

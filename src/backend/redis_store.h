@@ -25,6 +25,8 @@ namespace cleave::backend {
 // own: never copied, purged, cleaned or counted.
 inline constexpr std::string_view kMarkerKey = "cleave:{owner}";
 inline constexpr std::string_view kOwnPrefix = kOwnKeyPrefix;
+// The note of the ring that the server serves (backend/ring_note.h): of no range, as the marker is.
+inline constexpr std::string_view kRingKey = "cleave:{ring}";
 
 class RedisStore final : public Store {
  public:
@@ -38,6 +40,11 @@ class RedisStore final : public Store {
   void remove(std::vector<std::string> keys, Done<void> done) override;
   void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) override;
   void mark(const std::string& value, Done<void> done) override;
+  // Writes the note. An id that the server has already stays; the answer is the note as it is then.
+  // Requires: the server carries the note's ring as its marker.
+  void write_note(RingNote note, Done<RingNote> done);
+  // Writes the marker over whatever there is: by a person's order only.
+  void take_over(const std::string& value, Done<void> done);
   std::size_t unfinished() const override { return pipe_.unfinished(); }
 
   // For what has no place in the engine-neutral interface (sweep, big values).

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/ring_note.h"
 #include "base/ids.h"
 #include "base/result.h"
 
@@ -21,6 +22,7 @@ struct StoreIdentity {
   bool primary = false;
   std::uint32_t replicas = 0;  // connected ones
   std::string mark;            // ownership marker; empty: none
+  RingNote note;               // what it knows of its ring; all empty: nothing
   // TIME less our own steady clock at half the round trip: for comparisons between servers, which
   // a jump of our wall clock must not bend.
   std::int64_t clock_ms = 0;
@@ -29,7 +31,7 @@ struct StoreIdentity {
 // And how it is.
 struct StoreFacts {
   StoreIdentity identity;
-  std::uint64_t keys = 0;  // without the marker
+  std::uint64_t keys = 0;  // without the marker and the note
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit
   std::uint64_t commands = 0;          // processed since its start

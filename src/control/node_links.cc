@@ -1,12 +1,19 @@
 #include "control/node_links.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "control/server_look.h"
 #include "control/sweep.h"
 
 namespace cleave::control {
+namespace {
+
+constexpr milliseconds kNoteEvery{3'600'000};
+
+}  // namespace
 
 // Rule 5 for a driver: the read must show its term.
 class NodeLinks::TermGate final : public backend::Gate {
@@ -125,6 +132,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .incarnation = identity.incarnation,
                 .marked = ours,
                 .foreign_mark = ours ? "" : identity.mark,
+                .note = identity.note,
                 .keys = facts->keys,
                 .memory_bytes = facts->memory_bytes,
                 .memory_bytes_max = facts->memory_bytes_max,
@@ -135,7 +143,12 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                    .asked = asked,
                    .seen = options_.loop.now()};
   if (!kinds_ && !learning_) learn_kinds(*link.store);
+  if (!identity.note.server.empty()) {
+    link.server = identity.note.server;
+    link.server_run = identity.incarnation.run_id;
+  }
   mark_if_new(node, link);
+  note_if_due(node, link);
 }
 
 // Once a term, and again with the next poll when it failed.
@@ -162,7 +175,22 @@ void NodeLinks::mark_if_new(NodeId node, const Link& link) {
   });
 }
 
-void NodeLinks::mark(const std::vector<NodeId>& nodes, std::function<void(Result<void>)> done) {
+void NodeLinks::mark(const std::vector<NodeId>& nodes, Marked done) {
+  mark_each(
+      nodes,
+      [mark = document_->mark](const auto& store, Marked marked) {
+        store->mark(mark, std::move(marked));
+      },
+      std::move(done));
+}
+
+void NodeLinks::take_over(const std::vector<NodeId>& nodes, Marked done) {
+  mark_each(
+      nodes, [this](const auto& store, const Marked& marked) { take_over_idle(store, marked); },
+      std::move(done));
+}
+
+void NodeLinks::mark_each(const std::vector<NodeId>& nodes, const MarkOne& mark_one, Marked done) {
   struct Pending {
     std::size_t open;
     Result<void> result;
@@ -171,19 +199,84 @@ void NodeLinks::mark(const std::vector<NodeId>& nodes, std::function<void(Result
   if (nodes.empty()) return options_.loop.post([done] { done({}); });
   for (const NodeId node : nodes) {
     const std::shared_ptr<backend::RedisStore> target = store(node);
-    const std::function<void(Result<void>)> marked =
-        guarded(alive_, [this, node, pending, done](Result<void> result) {
-          if (result && links_.contains(node)) links_[node].facts.marked = true;
-          if (!result && pending->result)
-            pending->result = fail("node " + std::to_string(node.value()), result.error());
-          if (--pending->open == 0) done(pending->result);
-        });
+    const Marked marked = guarded(alive_, [this, node, pending, done](Result<void> result) {
+      const auto link = links_.find(node);
+      if (result && link != links_.end()) {
+        link->second.facts.marked = true;
+        link->second.facts.foreign_mark.clear();
+        note(node, link->second);
+      }
+      if (!result && pending->result)
+        pending->result = fail("node " + std::to_string(node.value()), result.error());
+      if (--pending->open == 0) done(pending->result);
+    });
     if (target != nullptr) {
-      target->mark(document_->mark, marked);
+      mark_one(target, marked);
     } else {
       options_.loop.post([marked] { marked(fail(Code::kNotFound, "no such node")); });
     }
   }
+}
+
+// Two pools that both take a server for theirs lose keys: a router at work there is seen by its
+// connections.
+void NodeLinks::take_over_idle(const std::shared_ptr<backend::RedisStore>& store,
+                               const Marked& done) {
+  backend::Commands commands;
+  commands.add({"CLIENT", "LIST"});
+  store->run(commands, guarded(alive_, [this, store, done](Result<backend::Replies> replies) {
+               if (!replies) return done(std::unexpected(replies.error()));
+               if (replies->front().is_error())
+                 return done(fail(Code::kUnavailable, "CLIENT LIST: " + replies->front().text));
+               const auto ours = shown_names(*document_);
+               for (const std::string& router : routers_at_work(replies->front().text)) {
+                 if (ours.contains(router.substr(0, router.find(' ')))) continue;
+                 return done(fail(Code::kConflict, "a router of another ring is at work there: " +
+                                                       router + "; stop it first"));
+               }
+               store->take_over(document_->mark, done);
+             }));
+}
+
+// Written at adoption, and at most once an hour afterwards: whoever finds the coordinator empty
+// reads in it how far the ring had come.
+void NodeLinks::note_if_due(NodeId node, Link& link) {
+  const ring::Node* shown = ring::find_node(*document_, node);
+  if (!link.facts.marked || shown == nullptr) return;
+  const backend::RingNote& there = link.facts.note;
+  const bool wrong =
+      there.server.empty() || there.ring != document_->mark || there.pool != document_->pool;
+  const std::int64_t age = options_.loop.wall_now().value() - there.written.value();
+  // The name among them: one server under two names would be written to for ever.
+  const bool changed = there.epoch != document_->epoch || there.node != shown->name;
+  const bool old = changed && std::abs(age) >= kNoteEvery.count();
+  if (wrong || old) note(node, link);
+}
+
+void NodeLinks::note(NodeId node, Link& link) {
+  const ring::Node* shown = ring::find_node(*document_, node);
+  if (link.noting || shown == nullptr) return;
+  link.noting = true;
+  const UnixMillis now = options_.loop.wall_now();
+  const bool same_life = link.server_run == link.facts.incarnation.run_id;
+  const bool known = same_life && !link.server.empty();
+  const backend::RingNote& there = link.facts.note;
+  backend::RingNote wanted{
+      .pool = document_->pool,
+      .ring = document_->mark,
+      .node = shown->name,
+      .server =
+          known ? link.server : ring::to_hex(Token{rng_.next()}) + ring::to_hex(Token{rng_.next()}),
+      .epoch = document_->epoch,
+      .adopted = there.ring == document_->mark ? there.adopted : now,
+      .written = now};
+  link.store->write_note(std::move(wanted),
+                         guarded(alive_, [this, node](Result<backend::RingNote> written) {
+                           const auto found = links_.find(node);
+                           if (found == links_.end()) return;
+                           found->second.noting = false;
+                           if (written) found->second.facts.note = std::move(*written);
+                         }));
 }
 
 std::vector<NodeFacts> NodeLinks::facts() const {

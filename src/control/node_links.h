@@ -69,8 +69,12 @@ class NodeLinks {
   LatencyWatch& latencies() { return latencies_; }
   // By one server's command table; nullptr until it was asked.
   const CommandKinds* command_kinds() const { return kinds_ ? &*kinds_ : nullptr; }
-  // Writes the pool's marker where there is none. Errors: the first server's.
+  // Writes the pool's marker where there is none, and the note of the ring. Errors: the first
+  // server's.
   void mark(const std::vector<NodeId>& nodes, std::function<void(Result<void>)> done);
+  // The same, also over another ring's marker; kConflict where a router is at work that the
+  // document does not show.
+  void take_over(const std::vector<NodeId>& nodes, std::function<void(Result<void>)> done);
 
  private:
   class TermGate;
@@ -79,11 +83,22 @@ class NodeLinks {
     std::shared_ptr<backend::RedisStore> store;
     NodeFacts facts;
     ServerCounters counters;
+    bool noting = false;
+    // The id that the server's note had, and in which life: a FLUSHALL that did not come through a
+    // router takes the note, and the server is the same.
+    std::string server;
+    std::string server_run;
   };
+  using Marked = std::function<void(Result<void>)>;
+  using MarkOne = std::function<void(const std::shared_ptr<backend::RedisStore>&, Marked)>;
 
   void take_facts(NodeId node, Instant asked, Result<backend::StoreFacts> facts);
   void learn_kinds(backend::RedisStore& store);
   void mark_if_new(NodeId node, const Link& link);
+  void mark_each(const std::vector<NodeId>& nodes, const MarkOne& mark_one, Marked done);
+  void take_over_idle(const std::shared_ptr<backend::RedisStore>& store, const Marked& done);
+  void note_if_due(NodeId node, Link& link);
+  void note(NodeId node, Link& link);
   void poll_answered();
 
   Options options_;

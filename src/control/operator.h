@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ring_note.h"
 #include "balance/plan.h"
 #include "base/clock.h"
 #include "base/ids.h"
@@ -85,8 +86,9 @@ struct NodeFacts {
   bool reachable = false;
   std::string error;  // why not
   Incarnation incarnation;
-  bool marked = false;       // carries this pool's ownership marker
-  std::string foreign_mark;  // the marker of another pool, where it carries one
+  bool marked = false;          // carries this pool's ownership marker
+  std::string foreign_mark;     // the marker of another pool, where it carries one
+  backend::RingNote note = {};  // what it knows of its ring
   std::uint64_t keys = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
@@ -199,6 +201,8 @@ struct Status {
   std::vector<NodeFacts> nodes;     // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
+  // Why there is no view although the coordinator answers (control/first_ring.h); empty: there is.
+  std::string held = {};
 };
 
 // A boundary that somebody wants, behind the token.

@@ -25,14 +25,6 @@ std::string_view field(std::string_view line, std::string_view name) {
   return {};
 }
 
-std::set<std::string, std::less<>> shown_names(const ring::Document& document) {
-  std::set<std::string, std::less<>> names;
-  for (const ring::Router& router : document.routers) names.insert(connection_name(router.session));
-  const ring::Leader& leader = document.leader;
-  names.insert(connection_name(driver_session(leader.session, leader.term)));
-  return names;
-}
-
 // One sweep under way; owns itself until it has answered.
 class Sweeping : public std::enable_shared_from_this<Sweeping> {
  public:
@@ -90,6 +82,14 @@ std::string connection_name(const SessionId& session) {
 
 SessionId driver_session(const SessionId& router, Term term) {
   return SessionId{router.value() + ".t" + std::to_string(term.value())};
+}
+
+std::set<std::string, std::less<>> shown_names(const ring::Document& document) {
+  std::set<std::string, std::less<>> names;
+  for (const ring::Router& router : document.routers) names.insert(connection_name(router.session));
+  const ring::Leader& leader = document.leader;
+  names.insert(connection_name(driver_session(leader.session, leader.term)));
+  return names;
 }
 
 std::vector<std::string> strangers(std::string_view client_list,

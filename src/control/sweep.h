@@ -26,6 +26,10 @@ SessionId driver_session(const SessionId& router, Term term);
 void sweep(std::shared_ptr<backend::RedisStore> store, DocumentWriter& writer,
            std::function<void(Result<void>)> done);
 
+// The names of the connections whose sessions the document shows: its routers and its leader's
+// driver.
+std::set<std::string, std::less<>> shown_names(const ring::Document& document);
+
 // The ids of connections in a CLIENT LIST reply that are named after a session not in `shown`.
 std::vector<std::string> strangers(std::string_view client_list,
                                    const std::set<std::string, std::less<>>& shown);
