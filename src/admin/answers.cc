@@ -52,6 +52,7 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
 }
 
 Error no_view(const control::Status& status) {
+  if (!status.held.empty()) return {Code::kUnavailable, status.held};
   const std::string why = status.coordinator == "ok" ? "" : " (" + status.coordinator + ")";
   return {Code::kUnavailable, "the ring document was not read yet" + why + "; ask again"};
 }

@@ -117,6 +117,8 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
   };
   if (what == "status") {
     get_status(done);
+  } else if (what == "ring" && request.query.contains("document")) {
+    get_view(done, [](const control::Status& s) { return ring::to_text(s.view->document()); });
   } else if (what == "ring") {
     of_view(&render_ring);
   } else if (what == "moves") {
@@ -143,6 +145,8 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
     get_survey(done);
   } else if (what == "strays") {
     get_strays(done);
+  } else if (what == "recovery") {
+    get_recovery(done);
   } else {
     return false;
   }
@@ -184,6 +188,8 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
     post_drain(parts[1], done);
   } else if (parts == Parts{"presplit"}) {
     post_presplit(request, done);
+  } else if (parts == Parts{"recovery"}) {
+    post_recovery(request, done);
   } else if (parts == Parts{"adopt"}) {
     post_adopt(request, done);
   } else if (parts.size() == 2 && parts[0] == "strays") {

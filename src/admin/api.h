@@ -2,6 +2,7 @@
 //
 //   GET    /ready                       200 once clients are served, else 503; needs no token
 //   GET    /status /ring /moves /decisions /plan
+//   GET    /ring?document               the ring document, to be saved
 //   GET    /status?leader               the status of the router that leads
 //   GET    /heat                        how hot everything is now
 //   GET    /heat?from=MS&to=MS          and was, between two times of day
@@ -10,7 +11,9 @@
 //   GET    /locate?key=K                whose the key is
 //   GET    /metrics                     Prometheus' text format
 //   GET    /adopt                       what is on the servers, and whether the ring finds it
-//   POST   /adopt     {nodes?, force?}  write the ownership marker there
+//   POST   /adopt     {nodes?, force?, new_ring?}  write the ownership marker there
+//   GET    /recovery                    why there is no ring, and what the servers carry
+//   POST   /recovery         {document, rename?, force?, dry_run?}   give the saved ring back
 //   POST   /moves            {ranges | key, to, reason?}
 //   POST   /moves/ID/abort   /moves/ID/undo
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}
@@ -43,6 +46,7 @@
 
 #include "admin/router_facts.h"
 #include "control/operator.h"
+#include "control/recovery.h"
 #include "history/store.h"
 #include "net/http.h"
 
@@ -61,6 +65,8 @@ class Api {
     std::function<UnixMillis()> wall_now;
     // What is stored of the past; nullptr: only the present is known.
     history::Store* history = nullptr;
+    // Where a ring may have been lost; nullptr: nowhere.
+    control::Recovery* recovery = nullptr;
   };
 
   explicit Api(Options options) : options_(std::move(options)) {}
@@ -108,6 +114,9 @@ class Api {
   void post_presplit(const net::HttpRequest& request, const Done& done);
   void delete_event(const std::string& name, const Done& done);
   void post_adopt(const net::HttpRequest& request, const Done& done);
+  void get_recovery(const Done& done);
+  void post_recovery(const net::HttpRequest& request, const Done& done);
+  void adopt_anew(const std::vector<NodeId>& nodes, const Done& done);
 
   Options options_;
 };

@@ -180,7 +180,9 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   const std::vector<std::string> names = body.texts("nodes");
   const bool force = body.flag("force");
+  const bool anew = body.flag("new_ring");
   const Result<void> read = body.finish();
+  if (read && anew && status.view == nullptr) return adopt_anew({}, done);
   if (!read || status.view == nullptr) {
     done(error_response(read ? no_view(status) : read.error()));
     return;
@@ -197,6 +199,7 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
     }
     nodes.push_back(*node);
   }
+  if (anew) return adopt_anew(nodes, done);
   options_.order_taker.adopt(
       {.nodes = std::move(nodes), .force = force ? control::Force::kYes : control::Force::kNo},
       when_done(done));

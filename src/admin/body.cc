@@ -94,6 +94,13 @@ std::vector<std::string> Body::texts(const std::string& field) {
   return texts;
 }
 
+std::string Body::json(const std::string& field) {
+  const nlohmann::json* value = ask(field);
+  if (value != nullptr) return value->dump();
+  fail("field '" + field + "' is missing");
+  return "";
+}
+
 bool Body::flag(const std::string& field) {
   const nlohmann::json* value = ask(field);
   if (value == nullptr) return false;

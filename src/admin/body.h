@@ -39,6 +39,8 @@ class Body {
   std::optional<ring::TokenRange> range(const std::string& field);
   std::vector<ring::TokenRange> ranges(const std::string& field);
   std::vector<std::string> texts(const std::string& field);
+  // Any value, as JSON. Absent: "", and an error.
+  std::string json(const std::string& field);
   // Absent: false.
   bool flag(const std::string& field);
   // A list of objects, each to be read in its turn and then given to `absorb`.

@@ -55,6 +55,7 @@ Config config_for(const ChildPoolOptions& options, const supervise::Children& ch
     config.pool.nodes.push_back(std::move(node));
   }
   config.coordination.path = options.directory + "/cleave.db";
+  config.coordination.saved_rings = config.coordination.path + ".rings";
   config.history_path = config.coordination.path + ".history";
   return config;
 }

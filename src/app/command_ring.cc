@@ -170,10 +170,13 @@ void add_ring_show(Cli& cli, CLI::App& group) {
 }
 
 void add_ring(Cli& cli) {
-  CLI::App& group = cli.add_group("ring", "look at rings: who owns what, and what a change moves");
+  CLI::App& group = cli.add_group(
+      "ring", "look at rings: who owns what, and what a change moves; save one, give one back");
   add_ring_show(cli, group);
   add_ring_diff(cli, group);
   add_ring_spread(cli, group);
+  add_ring_save(cli, group);
+  add_ring_restore(cli, group);
 }
 
 }  // namespace cleave::app

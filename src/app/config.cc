@@ -287,6 +287,11 @@ void read_coordination(Section& root, Config& config) {
   } else {
     read_service(section, config.pool.name, coordination);
   }
+  // Beside the document's file where there is one.
+  const bool file = coordination.kind == CoordinatorKind::kSqlite;
+  coordination.saved_rings =
+      section.text("saved_rings", file ? coordination.path + ".rings" : "cleave.rings");
+  if (coordination.saved_rings.empty()) section.fail("saved_rings", "want the name of a folder");
   section.finish();
   // The other routers are told where to ask this one.
   const std::string& host = config.admin.address.host;
@@ -367,7 +372,12 @@ Result<Config> parse_config(std::string_view text, const std::string& file) {
 
 Result<Config> load_config(const std::string& file) {
   const Result<std::string> text = read_file(file);
-  return text ? parse_config(*text, file) : std::unexpected(text.error());
+  if (!text) return std::unexpected(text.error());
+  Result<Config> config = parse_config(*text, file);
+  if (!config) return config;
+  if (const Result<void> found = resolve_paths(*config, file); !found)
+    return std::unexpected(found.error());
+  return config;
 }
 
 bool is_loopback(const net::Address& address) {

@@ -57,7 +57,8 @@ enum class CoordinatorKind : std::uint8_t { kSqlite, kEtcd, kZookeeper };
 // Where the ring document lives.
 struct CoordinationConfig {
   CoordinatorKind kind = CoordinatorKind::kSqlite;
-  std::string path = "cleave.db";      // SQLite's file, relative to the working directory
+  std::string path = "cleave.db";      // SQLite's file
+  std::string saved_rings;             // folder of the rings that were seen; empty: none are saved
   std::vector<std::string> endpoints;  // etcd: URLs; ZooKeeper: "host:port"
   std::string prefix;                  // of our keys there
   std::string user;                    // empty: no log-in
@@ -91,8 +92,14 @@ struct Config {
 // messages.
 Result<Config> parse_config(std::string_view text, const std::string& file);
 
-// The same from a file. Errors besides: kNotFound when it cannot be read.
+// The same from a file, with paths as `resolve_paths` gives them. Errors besides: kNotFound when it
+// cannot be read.
 Result<Config> load_config(const std::string& file);
+
+// Relative paths in the configuration start at the folder of its file, wherever the program was
+// started: the same file must not find another ring from another folder. Errors: kInvalid, where
+// what was meant lies in the working directory, as older versions looked there.
+Result<void> resolve_paths(Config& config, const std::string& file);
 
 // True when only this machine can connect to the address.
 bool is_loopback(const net::Address& address);

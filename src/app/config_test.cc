@@ -49,8 +49,8 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->pool.nodes[1].members[1].address, "localhost:7003");
   EXPECT_EQ(config->admin.advertise, "router1.example:7380");
   EXPECT_EQ(config->coordination.kind, CoordinatorKind::kSqlite);
-  EXPECT_EQ(config->coordination.path, "data/cleave.db");
-  EXPECT_EQ(config->history_path, "data/history.db");
+  EXPECT_EQ(config->coordination.path, CLEAVE_TESTDATA "/data/cleave.db");
+  EXPECT_EQ(config->history_path, CLEAVE_TESTDATA "/data/history.db");
   EXPECT_EQ(config->balance.mode, ring::Mode::kApprove);
   EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
   EXPECT_EQ(config->limits.clients_max, 20U);
@@ -67,10 +67,11 @@ TEST(Config, ReadsACoordinationService) {
   EXPECT_EQ(coordination.prefix, "/fleet/main");
   EXPECT_EQ(coordination.user, "cleave");
   EXPECT_EQ(coordination.password, "s3cret");
-  EXPECT_EQ(coordination.ca_file, "ca.pem");
-  EXPECT_EQ(coordination.certificate_file, "client.pem");
-  EXPECT_EQ(coordination.key_file, "client.key");
-  EXPECT_EQ(etcd->history_path, "cleave.history");
+  EXPECT_EQ(coordination.ca_file, CLEAVE_TESTDATA "/ca.pem");
+  EXPECT_EQ(coordination.certificate_file, CLEAVE_TESTDATA "/client.pem");
+  EXPECT_EQ(coordination.key_file, CLEAVE_TESTDATA "/client.key");
+  EXPECT_EQ(etcd->history_path, CLEAVE_TESTDATA "/cleave.history");
+  EXPECT_EQ(coordination.saved_rings, CLEAVE_TESTDATA "/cleave.rings");
 }
 
 TEST(Config, FillsInWhatIsLeftOut) {
@@ -78,8 +79,9 @@ TEST(Config, FillsInWhatIsLeftOut) {
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->listeners[0].pool, "main");
   EXPECT_EQ(config->admin.address, (net::Address{.host = "127.0.0.1", .port = 7380}));
-  EXPECT_EQ(config->coordination.path, "cleave.db");
-  EXPECT_EQ(config->history_path, "cleave.db.history");
+  EXPECT_EQ(config->coordination.path, CLEAVE_TESTDATA "/cleave.db");
+  EXPECT_EQ(config->coordination.saved_rings, CLEAVE_TESTDATA "/cleave.db.rings");
+  EXPECT_EQ(config->history_path, CLEAVE_TESTDATA "/cleave.db.history");
   EXPECT_EQ(config->pool.kind, PoolKind::kStore);
   EXPECT_EQ(config->pool.scheme, ring::SchemeSpec{.name = "vnode"});
   EXPECT_EQ(config->pool.nodes[0].weight, 1U);

@@ -32,4 +32,11 @@ Result<std::unique_ptr<coord::Register>> open_coordinator(net::Loop& loop,
   return fail(Code::kInvalid, "no such coordinator");
 }
 
+std::string describe(const CoordinationConfig& config) {
+  if (config.kind == CoordinatorKind::kSqlite) return "the file " + config.path;
+  std::string text = config.kind == CoordinatorKind::kEtcd ? "etcd" : "ZooKeeper";
+  for (const std::string& endpoint : config.endpoints) text += " " + endpoint;
+  return text + " under " + config.prefix;
+}
+
 }  // namespace cleave::app

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "app/config.h"
 #include "coord/register.h"
@@ -16,5 +17,8 @@ namespace cleave::app {
 Result<std::unique_ptr<coord::Register>> open_coordinator(net::Loop& loop,
                                                           const CoordinationConfig& config,
                                                           const std::string& pool);
+
+// Where it is, for a person: "the file /data/cleave.db", "etcd http://10.0.0.1:2379 under /p".
+std::string describe(const CoordinationConfig& config);
 
 }  // namespace cleave::app

@@ -52,6 +52,7 @@ Result<std::unique_ptr<RouterProcess>> DemoServers::start_router(
     Config config, const RouterOptions& options) const {
   config.admin.address = {.host = "127.0.0.1", .port = 0};
   config.coordination.path = directory_ + "/cleave.db";
+  config.coordination.saved_rings = config.coordination.path + ".rings";
   config.history_path = config.coordination.path + ".history";
   Result<std::unique_ptr<RouterProcess>> router = RouterProcess::start(
       {.config = std::move(config),

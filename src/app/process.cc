@@ -1,6 +1,7 @@
 #include "app/process.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "admin/render.h"
 #include "app/coordinator.h"
 #include "app/entropy.h"
+#include "app/saved_rings.h"
 #include "control/controller.h"
 #include "control/usual_levels.h"
 #include "history/store.h"
@@ -41,6 +43,13 @@ ring::Creation creation_of(const Config& config) {
           .scheme = config.pool.scheme,
           .mode = config.balance.mode,
           .now = SystemClock().wall_now()};
+}
+
+// Empty: this machine has saved none yet.
+std::string saved_rings_there(const Config& config) {
+  std::error_code ignored;
+  const std::string& folder = config.coordination.saved_rings;
+  return std::filesystem::is_directory(folder, ignored) ? folder : std::string();
 }
 
 }  // namespace
@@ -92,6 +101,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   void route_when_marked(Instant until);
   bool all_marked() const;
   void make_history();
+  void make_saved_rings();
   void remember_heat();
   void recall_usual();
   void enter(State state, const Error& error);
@@ -104,6 +114,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   std::unique_ptr<coord::Register> store_;
   SystemClock clock_;
   std::unique_ptr<history::Store> history_;
+  std::unique_ptr<SavedRings> saved_rings_;
   std::unique_ptr<peer::HttpDirectory> directory_;
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<proxy::Router> router_;
@@ -127,6 +138,7 @@ Result<void> RouterProcess::Impl::start() {
   store_ = std::move(*store);
   if (const Result<void> listening = listen(); !listening) return listening;
   make_history();
+  make_saved_rings();
   directory_ = std::make_unique<peer::HttpDirectory>(peer::HttpDirectory::Options{
       .loop = *control_, .session = session_, .token = options_.config.admin.token});
   make_controller();
@@ -138,7 +150,8 @@ Result<void> RouterProcess::Impl::start() {
                           .router = *this,
                           .token = options_.config.admin.token,
                           .wall_now = [this] { return control_->wall_now(); },
-                          .history = history_.get()});
+                          .history = history_.get(),
+                          .recovery = controller_.get()});
   control_->post([this] {
     controller_->start();
     remember_heat();
@@ -192,6 +205,8 @@ void RouterProcess::Impl::make_controller() {
       .peer_address = options_.config.admin.advertise.empty() ? net::to_string(http_->address())
                                                               : options_.config.admin.advertise,
       .creation = creation_of(options_.config),
+      .places = {.coordinator = describe(options_.config.coordination),
+                 .saved = saved_rings_there(options_.config)},
       .credentials = options_.config.pool.credentials,
       .limits = options_.config.limits,
       .constants = options_.config.balance.constants,
@@ -220,6 +235,13 @@ void RouterProcess::Impl::make_history() {
       .clock = clock_,
       .post = [this](std::function<void()> callback) { control_->post(std::move(callback)); },
       .trouble = [this](const Error& why) { options_.log("history: " + why.message); }});
+}
+
+void RouterProcess::Impl::make_saved_rings() {
+  const std::string& folder = options_.config.coordination.saved_rings;
+  if (folder.empty()) return;
+  saved_rings_ = std::make_unique<SavedRings>(
+      SavedRings::Options{.directory = folder, .clock = clock_, .trouble = options_.log});
 }
 
 void RouterProcess::Impl::remember_heat() {
@@ -265,6 +287,7 @@ void RouterProcess::Impl::publish(ring::RingSnapshot view) {
   const bool first = view_ == nullptr;
   view_ = std::move(view);
   directory_->follow(view_->document());
+  if (saved_rings_ != nullptr) saved_rings_->see(view_);
   if (routing_) return router_->set_view(view_);
   if (!first) return;
   const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
@@ -323,6 +346,7 @@ void RouterProcess::Impl::stop() {
   router_.reset();
   controller_.reset();
   directory_.reset();
+  saved_rings_.reset();
   history_.reset();
   store_.reset();
 }

@@ -15,6 +15,8 @@ namespace cleave::app {
 void add_ring_show(Cli& cli, CLI::App& group);
 void add_ring_diff(Cli& cli, CLI::App& group);
 void add_ring_spread(Cli& cli, CLI::App& group);
+void add_ring_save(Cli& cli, CLI::App& group);
+void add_ring_restore(Cli& cli, CLI::App& group);
 
 // --scheme, --node, --option, or --config with --from and --pool.
 void add_ring_arguments(CLI::App& command, RingArguments& arguments);

@@ -33,6 +33,7 @@ Controller::Impl::Impl(Options given)
                  {.session = options.session,
                   .peer_address = options.peer_address,
                   .creation = options.creation,
+                  .may_create = [this](auto may) { first_ring().ask(std::move(may)); },
                   .publish = options.publish,
                   .removed = options.removed,
                   .log = options.log,
@@ -46,6 +47,20 @@ Controller::Impl::Impl(Options given)
                   .all_heard =
                       options.last_asked ? [this] { return all_heard(); } : std::function<bool()>{},
                   .mutations = options.mutations}) {}
+
+FirstRing& Controller::Impl::first_ring() {
+  if (first == nullptr)
+    first =
+        std::make_unique<FirstRing>(FirstRing::Options{.look = {.loop = options.loop,
+                                                                .nodes = options.creation.nodes,
+                                                                .credentials = options.credentials,
+                                                                .limits = options.limits,
+                                                                .session = options.session,
+                                                                .seed = options.seed},
+                                                       .pool = options.creation.pool,
+                                                       .places = options.places});
+  return *first;
+}
 
 // The leader asks every router each second; so each knows of the other.
 bool Controller::Impl::all_heard() const {
@@ -64,6 +79,8 @@ void Controller::Impl::start() {
   leadership.start();
   membership.join([this] {
     leadership.joined();
+    // Not at once: one of its answers may have led here.
+    options.loop.post(guarded(alive, [this] { first.reset(); }));
     options.log("session " + options.session.value() + " joined the ring at epoch " +
                 std::to_string(membership.view()->epoch().value()));
   });
@@ -194,7 +211,8 @@ Status Controller::Impl::status() const {
                 .decisions = {decisions.begin(), decisions.end()},
                 .nodes = {},
                 .heat = nullptr,
-                .plan = nullptr};
+                .plan = nullptr,
+                .held = membership.held()};
   if (membership.view() != nullptr) status.term = membership.view()->document().leader.term;
   if (membership.view() != nullptr) add_routers(status);
   if (board != nullptr) {

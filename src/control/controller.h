@@ -22,7 +22,9 @@
 #include "balance/daily_windows.h"
 #include "base/limits.h"
 #include "base/mutation.h"
+#include "control/first_ring.h"
 #include "control/operator.h"
+#include "control/recovery.h"
 #include "coord/register.h"
 #include "history/heat_point.h"
 #include "net/loop.h"
@@ -32,7 +34,10 @@
 
 namespace cleave::control {
 
-class Controller final : public backend::Gate, public peer::FenceKeeper, public Operator {
+class Controller final : public backend::Gate,
+                         public peer::FenceKeeper,
+                         public Operator,
+                         public Recovery {
  public:
   struct Options {
     net::Loop& loop;
@@ -41,6 +46,7 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
     SessionId session;           // never used before
     std::string peer_address{};  // "host:port" where other routers ask this one; empty: nowhere
     ring::Creation creation;     // seeds the document where there is none
+    RingPlaces places{.coordinator = "the coordinator", .saved = {}};
     backend::Credentials credentials;
     Limits limits;
     balance::Constants constants{};
@@ -71,7 +77,8 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
   explicit Controller(Options options);
   ~Controller() override;
 
-  // Reads or creates the document and joins it. Keeps trying while the coordinator is away.
+  // Reads the document, or creates it where it may (control/first_ring.h), and joins it. Keeps
+  // trying while the coordinator is away.
   void start();
   // A clean stop: no new moves, running ones aborted or finished, session removed, lease ended.
   void stop(std::function<void()> stopped);
@@ -104,6 +111,11 @@ class Controller final : public backend::Gate, public peer::FenceKeeper, public 
   void move_strays(StrayPage from, Done<StraysHandled> done) override;
   void read_strays(StrayPage from, Done<StrayDumps> done) override;
   void remove_strays(NodeId node, std::vector<StrayDump> dumps, Done<StraysHandled> done) override;
+
+  void situation(Done<RingSituation> done) override;
+  void begin_anew(Done<void> done) override;
+  void restore(RestoreOrder order, Done<RestoreReport> done) override;
+  void take_over(std::vector<NodeId> nodes, Done<void> done) override;
 
  private:
   class Impl;

@@ -15,6 +15,7 @@
 #include "control/membership.h"
 #include "control/move_board.h"
 #include "control/node_links.h"
+#include "control/ring_restore.h"
 #include "control/stray_mover.h"
 #include "control/stray_watch.h"
 #include "control/surveyor.h"
@@ -47,6 +48,11 @@ class Controller::Impl {
   void remove_node(NodeId node, Force force, Operator::Done<void> done);
   Error not_leading() const;
 
+  // ---- a ring that was lost (controller_recovery.cc) ----
+  void situation(const Operator::Done<RingSituation>& done);
+  void begin_anew(const Operator::Done<void>& done);
+  void restore(RestoreOrder order, const Operator::Done<RestoreReport>& done);
+
   void decide(Decision decision);
   void set_usual(const std::vector<history::HeatPoint>& points);
 
@@ -54,6 +60,8 @@ class Controller::Impl {
   DocumentWriter writer;
   Membership membership;
   Leadership leadership;
+  std::unique_ptr<FirstRing> first;  // until we have joined
+  std::unique_ptr<RingRestore> restoring;
   std::unique_ptr<NodeLinks> links;       // while we lead
   std::unique_ptr<MoveBoard> board;       // while we lead
   std::unique_ptr<StrayWatch> strays;     // while we lead
@@ -67,6 +75,7 @@ class Controller::Impl {
   std::shared_ptr<void> alive = std::make_shared<int>();
 
  private:
+  FirstRing& first_ring();
   bool all_heard() const;
   void add_routers(Status& status) const;
   void see(const SharedDocument& document);

@@ -9,6 +9,7 @@ namespace cleave::control {
 namespace {
 
 constexpr milliseconds kRetry{200};
+constexpr milliseconds kHeldRetry{1'000};  // each asks every server
 
 }  // namespace
 
@@ -32,13 +33,35 @@ void Membership::join(std::function<void()> joined) {
 }
 
 void Membership::create_then_join(std::function<void()> joined) {
+  if (!options_.may_create) return create(std::move(joined));
+  options_.may_create(guarded(alive_, [this, joined = std::move(joined)](const Result<void>& may) {
+    if (!may) return hold(may.error(), joined);
+    create(joined);
+  }));
+}
+
+// Another router may have made the document and its marks since it was read: it is read once more
+// before anybody is told. Once, not with each look: the numbers in it change all the time.
+void Membership::hold(const Error& why, std::function<void()> joined) {
+  if (!std::exchange(asked_again_, true)) return join(std::move(joined));
+  if (held_by_ != why.code) options_.log(why.message);
+  held_by_ = why.code;
+  held_ = why.message;
+  join_later(kHeldRetry, std::move(joined));
+}
+
+void Membership::join_later(milliseconds after, std::function<void()> joined) {
+  loop_.after(after, guarded(alive_, [this, joined = std::move(joined)] { join(joined); }));
+}
+
+void Membership::create(std::function<void()> joined) {
   Result<ring::Document> first = ring::create(options_.creation);
   if (!first) return be_removed("cannot create the ring: " + first.error().message);
   writer_.create(std::move(*first), guarded(alive_, [this, joined](Result<SharedDocument> created) {
                    // Created by another meanwhile, or the coordinator is away: join finds out.
                    if (created || created.error().code == Code::kConflict) return join(joined);
                    options_.log("cannot create the ring document yet: " + created.error().message);
-                   loop_.after(kRetry, guarded(alive_, [this, joined] { join(joined); }));
+                   join_later(kRetry, joined);
                  }));
 }
 
@@ -67,6 +90,7 @@ void Membership::publish(const SharedDocument& document) {
   Result<ring::RingSnapshot> view = ring::RingView::build(*document, view_.get());
   if (!view) return be_removed("the ring document cannot be used: " + view.error().message);
   view_ = std::move(*view);
+  held_.clear();
   options_.publish(view_);
 }
 

@@ -9,9 +9,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/pipe.h"
+#include "base/result.h"
 #include "control/document_writer.h"
 #include "net/loop.h"
 #include "ring/edits.h"
@@ -25,6 +27,9 @@ class Membership final : public backend::Gate {
     SessionId session;
     std::string peer_address{};  // see control::Controller::Options
     ring::Creation creation;
+    // Whether a first document may be made where there is none (control/first_ring.h); the error is
+    // what a person is told meanwhile. Empty: it may.
+    std::function<void(std::function<void(Result<void>)>)> may_create{};
     std::function<void(ring::RingSnapshot)> publish;
     std::function<void(const Error&)> removed;
     std::function<void(const std::string&)> log;
@@ -33,8 +38,10 @@ class Membership final : public backend::Gate {
 
   Membership(net::Loop& loop, DocumentWriter& writer, Options options);
 
-  // Creates the document where there is none, then joins. Tries until it succeeds.
+  // Creates the document where there is none and may be, then joins. Tries until it succeeds.
   void join(std::function<void()> joined);
+  // Why no document is made and nothing joined; empty: for no reason of this kind.
+  const std::string& held() const { return held_; }
   // A clean stop: the session leaves the document; `removed` is not called for it.
   void leave(std::function<void(Result<SharedDocument>)> left);
   // To be told of every document (DocumentWriter's `seen`).
@@ -49,6 +56,9 @@ class Membership final : public backend::Gate {
 
  private:
   void create_then_join(std::function<void()> joined);
+  void create(std::function<void()> joined);
+  void hold(const Error& why, std::function<void()> joined);
+  void join_later(milliseconds after, std::function<void()> joined);
   void publish(const SharedDocument& document);
   void be_removed(const std::string& why);
 
@@ -57,6 +67,9 @@ class Membership final : public backend::Gate {
   Options options_;
   ring::RingSnapshot view_;
   bool removed_ = false;
+  std::string held_;
+  std::optional<Code> held_by_;  // told so far
+  bool asked_again_ = false;     // the document, since servers spoke against a first one
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

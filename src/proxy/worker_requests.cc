@@ -257,14 +257,14 @@ void Worker::encode_part(const wire::Request& said, Command& part) {
   }
 }
 
-// DBSIZE does not count the router's own key, and FLUSHALL puts it back, each in one transaction
+// DBSIZE does not count the router's own keys, and FLUSHALL puts it back, each in one transaction
 // with the command itself.
 void Worker::everywhere(Client& client, const wire::Request& said) {
   const bool flush = decision_.merge == route::Merge::kAllOk;
   std::string bytes = wire::command({"MULTI"});
   wire::append_command(bytes, said.args);
   bytes += flush ? wire::command({"SET", backend::kMarkerKey, view_->document().mark})
-                 : wire::command({"EXISTS", backend::kMarkerKey});
+                 : wire::command({"EXISTS", backend::kMarkerKey, backend::kRingKey});
   bytes += wire::command({"EXEC"});
 
   Request& slot = *requests_.get();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -49,12 +50,17 @@ Result<std::string> real_path(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {
-  const std::string fresh = path + ".new";
+  // A name of our own: another process may be writing the same file.
+  const std::string fresh = path + "." + std::to_string(::getpid()) + ".new";
   net::UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!fd) return failure("write", fresh, errno);
   if (Result<void> written = write_all(fd.get(), text, fresh); !written) return written;
   if (::fsync(fd.get()) != 0) return failure("write", fresh, errno);
   if (std::rename(fresh.c_str(), path.c_str()) != 0) return failure("write", path, errno);
+  // The name, too, has to be on the disk. Where a folder cannot be opened it is as good as it gets.
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const net::UniqueFd opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened) ::fsync(opened.get());
   return {};
 }
 

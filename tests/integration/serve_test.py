@@ -104,10 +104,10 @@ class Ownership(unittest.TestCase):
             self.assertEqual(server.call("GET", "foreign"), b"data")
 
     def test_another_pools_server_is_never_taken(self):
-        with harness.Redis(self.servers.ports[1]) as server:
-            server.call("SET", "cleave:{owner}", "somebody else")
         with Serve(self.servers) as serve:
             serve.leading()
+            with harness.Redis(self.servers.ports[1]) as server:
+                server.call("SET", "cleave:{owner}", "somebody else")
             with self.assertRaises(harness.AdminError):
                 serve.post("/adopt")
             with self.assertRaisesRegex(harness.AdminError, "marker"):

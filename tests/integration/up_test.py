@@ -10,6 +10,7 @@ import time
 import unittest
 
 import harness
+from serve_test import Servers
 
 
 def run(*arguments, seconds=30):
@@ -135,8 +136,10 @@ class Serve(unittest.TestCase):
 class AdminInterface(unittest.TestCase):
     def test_token_is_asked_for(self):
         harness.require_binary()
-        with harness.Up(nodes=1) as up, tempfile.TemporaryDirectory() as base:
-            server = next(iter(up.node_ports().values()))
+        servers = Servers(1)
+        self.addCleanup(servers.close)
+        with tempfile.TemporaryDirectory() as base:
+            server = servers.ports[0]
             path = os.path.join(base, "cleave.yaml")
             with open(path, "w", encoding="ascii") as out:
                 out.write("listeners: [{address: 127.0.0.1:0, password: pass}]\n"
@@ -169,7 +172,7 @@ class Commands(unittest.TestCase):
                 ["cut"], ["presplit"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"],
                 ["resume"], ["mode"],
                 ["node", "add"], ["node", "drain"], ["node", "remove"], ["adopt"], ["strays"],
-                ["flatten"],
+                ["flatten"], ["ring", "save"], ["ring", "restore"],
                 ["bench"], ["demo", "hot"], ["demo", "auto-split"], ["demo", "churn"]]
 
     def test_every_command_has_help_with_an_example(self):

@@ -1,0 +1,98 @@
+// A ring that the coordinator has forgotten (control/recovery.h), as HTTP.
+#include <utility>
+
+#include "admin/answers.h"
+#include "admin/api.h"
+#include "admin/body.h"
+#include "admin/render.h"
+
+namespace cleave::admin {
+namespace {
+
+Json render_found(const control::FoundServer& server) {
+  return {{"name", server.node},
+          {"address", server.address},
+          {"reachable", server.error.empty()},
+          {"error", server.error},
+          {"mark", server.mark},
+          {"pool", server.note.pool},
+          {"node", server.note.node},
+          {"server", server.note.server},
+          {"epoch", server.note.epoch.value()},
+          {"written_ms", server.note.written.value()},
+          {"keys", server.keys},
+          {"version", server.version},
+          {"routers", server.routers}};
+}
+
+Json render_situation(const control::RingSituation& situation) {
+  Json servers = Json::array();
+  for (const control::FoundServer& server : situation.servers)
+    servers.push_back(render_found(server));
+  return {{"ring", situation.has_ring}, {"held", situation.held}, {"servers", std::move(servers)}};
+}
+
+Json render_keys(const control::KeysFound& found) {
+  return {{"looked", found.looked},
+          {"elsewhere", found.elsewhere},
+          {"lost", found.lost},
+          {"examples", found.examples}};
+}
+
+Json render_report(const control::RestoreReport& report, const ring::Document& saved) {
+  Json servers = Json::array();
+  for (std::size_t i = 0; i < report.servers.size(); ++i) {
+    Json server = render_found(report.servers[i]);
+    server["looked_at"] = render_keys(report.keys[i]);
+    servers.push_back(std::move(server));
+  }
+  Json copies = Json::array();
+  for (const ring::Copies& each : report.copies)
+    copies.push_back({{"node", name_of(saved, each.node)}, {"ranges", render_ranges(each.ranges)}});
+  return {{"written", report.written},         {"saved_epoch", report.saved.value()},
+          {"told_epoch", report.told.value()}, {"epoch", report.epoch.value()},
+          {"doubts", report.doubts},           {"servers", std::move(servers)},
+          {"copies", std::move(copies)}};
+}
+
+Error no_recovery() { return {Code::kNotFound, "this router does not do that"}; }
+
+}  // namespace
+
+void Api::get_recovery(const Done& done) {
+  if (options_.recovery == nullptr) return done(error_response(no_recovery()));
+  options_.recovery->situation([done](const Result<control::RingSituation>& situation) {
+    done(situation ? ok(render_situation(*situation)) : error_response(situation.error()));
+  });
+}
+
+void Api::post_recovery(const net::HttpRequest& request, const Done& done) {
+  Body body(request.body);
+  const std::string text = body.json("document");
+  control::RestoreOrder order;
+  order.rename = body.flag("rename");
+  order.force = body.flag("force");
+  order.dry_run = body.flag("dry_run");
+  const Result<void> read = body.finish();
+  Result<ring::Document> saved = read ? ring::parse_document(text) : std::unexpected(read.error());
+  if (!saved || options_.recovery == nullptr)
+    return done(error_response(saved ? no_recovery() : saved.error()));
+  order.saved = *saved;
+  options_.recovery->restore(
+      std::move(order), [done, saved = *saved](const Result<control::RestoreReport>& report) {
+        done(report ? ok(render_report(*report, saved)) : error_response(report.error()));
+      });
+}
+
+// Two steps, for the markers are the leader's to write: first a ring, then the servers.
+void Api::adopt_anew(const std::vector<NodeId>& nodes, const Done& done) {
+  if (options_.recovery == nullptr) return done(error_response(no_recovery()));
+  const bool first = options_.order_taker.status().view == nullptr;
+  const auto answer = [done, first](const Result<void>& result) {
+    done(result ? ok({{"ok", true}, {"created", first}}) : error_response(result.error()));
+  };
+  if (first) return options_.recovery->begin_anew(answer);
+  options_.recovery->take_over(nodes, answer);
+}
+
+}  // namespace cleave::admin

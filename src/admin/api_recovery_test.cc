@@ -1,0 +1,143 @@
+// What a router without a ring is asked and told.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "admin/api_testing.h"
+#include "ring/edits.h"
+
+namespace cleave::admin {
+namespace {
+
+using nlohmann::json;
+
+// A router that waits for a person, who is remembered.
+class RecordingRecovery final : public control::Recovery {
+ public:
+  void situation(control::Operator::Done<control::RingSituation> done) override {
+    done(control::RingSituation{.held = "no ring", .has_ring = false, .servers = {server()}});
+  }
+  void begin_anew(control::Operator::Done<void> done) override {
+    orders.emplace_back("anew");
+    done({});
+  }
+  void restore(control::RestoreOrder order,
+               control::Operator::Done<control::RestoreReport> done) override {
+    orders.push_back("restore " + order.saved.pool + (order.force ? " force" : "") +
+                     (order.rename ? " rename" : "") + (order.dry_run ? " dry" : ""));
+    control::RestoreReport report;
+    report.saved = order.saved.epoch;
+    report.epoch = Epoch{1'000'002};
+    report.servers = {server()};
+    report.keys = {{.looked = 10, .elsewhere = 2, .lost = 1, .examples = {"k1"}}};
+    report.copies = {{.node = NodeId{2}, .ranges = {{Token{1}, Token{9}}}}};
+    report.doubts = {"a doubt"};
+    done(report);
+  }
+  void take_over(std::vector<NodeId> nodes, control::Operator::Done<void> done) override {
+    orders.push_back("take over " + std::to_string(nodes.size()));
+    done({});
+  }
+
+  std::vector<std::string> orders;
+
+ private:
+  static control::FoundServer server() {
+    control::FoundServer found{.node = "a", .address = "127.0.0.1:7001", .error = ""};
+    found.mark = "m";
+    found.note = {.pool = "main",
+                  .ring = "m",
+                  .node = "a",
+                  .server = "77ab",
+                  .epoch = Epoch{42},
+                  .adopted = UnixMillis{1},
+                  .written = UnixMillis{2}};
+    found.keys = 7;
+    return found;
+  }
+};
+
+class ApiRecovery : public testing::Test {
+ protected:
+  net::HttpResponse ask(const std::string& method, const std::string& path,
+                        const std::string& body = "") {
+    net::HttpRequest request;
+    request.method = method;
+    request.target = request.path = path;
+    request.body = body;
+    net::HttpResponse answer{.status = 0, .body = ""};
+    api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
+    return answer;
+  }
+
+  RecordingOperator operator_;
+  RecordingRouter router_;
+  RecordingRecovery recovery_;
+  Api api_{{.order_taker = operator_,
+            .router = router_,
+            .token = "",
+            .wall_now = [] { return UnixMillis{5'000}; },
+            .recovery = &recovery_}};
+};
+
+TEST_F(ApiRecovery, TellsWhyThereIsNoRingAndWhatTheServersCarry) {
+  const json told = json::parse(ask("GET", "/recovery").body);
+  EXPECT_EQ(told["held"], "no ring");
+  EXPECT_EQ(told["ring"], false);
+  EXPECT_EQ(told["servers"][0]["pool"], "main");
+  EXPECT_EQ(told["servers"][0]["server"], "77ab");
+  EXPECT_EQ(told["servers"][0]["epoch"], 42);
+}
+
+TEST_F(ApiRecovery, IsNotReadyAndSaysWhy) {
+  operator_.state.view = nullptr;
+  operator_.state.held = "the servers belong to a ring";
+  for (const char* path : {"/ready", "/ring", "/moves"}) {
+    const net::HttpResponse answer = ask("GET", path);
+    EXPECT_EQ(answer.status, 503) << path;
+    EXPECT_EQ(json::parse(answer.body)["error"]["message"], "the servers belong to a ring") << path;
+  }
+}
+
+TEST_F(ApiRecovery, BeginsANewRingOnlyWhereThatIsSaid) {
+  operator_.state.view = nullptr;
+  EXPECT_EQ(ask("POST", "/adopt").status, 503);
+  EXPECT_TRUE(recovery_.orders.empty());
+  const net::HttpResponse answer = ask("POST", "/adopt", R"({"new_ring": true})");
+  EXPECT_EQ(json::parse(answer.body), (json{{"ok", true}, {"created", true}}));
+  EXPECT_EQ(recovery_.orders, std::vector<std::string>{"anew"});
+}
+
+TEST_F(ApiRecovery, TakesServersOfAnotherRingOnlyWhereThatIsSaid) {
+  ask("POST", "/adopt");
+  EXPECT_TRUE(recovery_.orders.empty());
+  const net::HttpResponse answer = ask("POST", "/adopt", R"({"new_ring": true})");
+  EXPECT_EQ(json::parse(answer.body)["created"], false);
+  EXPECT_EQ(recovery_.orders, std::vector<std::string>{"take over 2"});
+}
+
+TEST_F(ApiRecovery, GivesASavedRingBack) {
+  net::HttpRequest request;
+  request.method = "GET";
+  request.target = "/ring?document";
+  request.path = "/ring";
+  request.query = {{"document", ""}};
+  std::string text;
+  api_.handle(request, [&](net::HttpResponse response) { text = std::move(response.body); });
+  EXPECT_EQ(text, ring::to_text(operator_.state.view->document()));
+  const net::HttpResponse answer =
+      ask("POST", "/recovery", R"({"document": )" + text + R"(, "force": true})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(recovery_.orders, std::vector<std::string>{"restore main force"});
+  const json report = json::parse(answer.body);
+  EXPECT_EQ(report["epoch"], 1'000'002);
+  EXPECT_EQ(report["servers"][0]["looked_at"]["lost"], 1);
+  EXPECT_EQ(report["copies"][0]["node"], "b");
+  EXPECT_EQ(report["doubts"][0], "a doubt");
+  for (const char* broken : {"", R"({"document": {}})", R"({"document": "x"})"})
+    EXPECT_EQ(ask("POST", "/recovery", broken).status, 400) << broken;
+}
+
+}  // namespace
+}  // namespace cleave::admin

@@ -1,0 +1,102 @@
+// RingRestore: gives a coordinator that has lost its ring a saved one, after a look at the servers
+// that tells whether the ring fits what lies there.
+//
+//   look at every server of the ring -> sample their keys -> raise the epoch -> write -> notes
+//
+// The saved ring may be older than what was lost. So: every server has to carry its marker; keys
+// have to lie where it looks for them, or where one of it could read them; and its epoch is raised
+// so far above every one that a server has heard of that no number is given a second time.
+//
+// Threads: one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/document_writer.h"
+#include "control/server_look.h"
+#include "ring/restored.h"
+#include "ring/view.h"
+
+namespace cleave::control {
+
+// A person's order.
+struct RestoreOrder {
+  ring::Document saved;
+  bool rename = false;   // the pool has another name now
+  bool force = false;    // although the look speaks against it
+  bool dry_run = false;  // look, and write nothing
+};
+
+// What a look at one server's keys found.
+struct KeysFound {
+  std::uint64_t looked = 0;
+  std::uint64_t elsewhere = 0;             // the ring looks for them at another node
+  std::uint64_t lost = 0;                  // of those: that node has no key of the name either
+  std::vector<std::string> examples = {};  // of `lost`, a few
+};
+
+// What was restored, or would be.
+struct RestoreReport {
+  Epoch saved;
+  Epoch epoch;  // from now on
+  Epoch told;   // the highest that a server had heard of
+  std::vector<FoundServer> servers = {};
+  std::vector<KeysFound> keys = {};       // of each server
+  std::vector<ring::Copies> copies = {};  // may lie where no router looks for them
+  std::vector<std::string> doubts = {};   // what speaks against it; with any it needs `force`
+  bool written = false;
+};
+
+class RingRestore {
+ public:
+  using Done = std::function<void(Result<RestoreReport>)>;
+
+  struct Options {
+    net::Loop& loop;
+    DocumentWriter& writer;
+    backend::Credentials credentials;
+    Limits limits;
+    SessionId session;
+    std::string pool;  // as the configuration names it
+    std::uint64_t seed = 0;
+  };
+
+  RingRestore(Options options, RestoreOrder order, Done done);
+
+  // Once. `done` runs when it is over. Errors: kInvalid (no ring to be restored here), kConflict
+  // (doubts, a router at work, or the coordinator has a ring), the coordinator's.
+  void start();
+
+ private:
+  void looked();
+  void sample(std::size_t index, const std::string& cursor);
+  void take_page(std::size_t index, std::vector<std::string> keys, const std::string& next);
+  void ask_owners(std::size_t index, std::map<std::size_t, std::vector<std::string>> by_owner,
+                  std::function<void()> then);
+  void count_lost(std::size_t index, const std::vector<std::string>& keys,
+                  const Result<backend::Replies>& replies);
+  void sampled();
+  void doubt_servers();
+  void doubt_keys();
+  void write();
+  void write_notes();
+  void noted();
+  void finish();
+
+  Options options_;
+  RestoreOrder order_;
+  Done done_;
+  ring::RingSnapshot view_;
+  std::unique_ptr<ServerLook> look_;
+  RestoreReport report_;
+  ring::Document document_;  // to be written
+  std::size_t open_ = 0;
+  std::shared_ptr<void> alive_ = std::make_shared<int>();
+};
+
+}  // namespace cleave::control
