@@ -186,6 +186,8 @@ bool ModelServer::admit(Client& client, std::span<const std::string> args, std::
     refusal = "ERR wrong number of arguments for '" + lower(args[0]) + "' command";
   } else if (!client.authenticated && info->name != "auth" && info->name != "quit") {
     refusal = "NOAUTH Authentication required.";
+  } else if (info->name == refused_command_) {
+    refusal = refusal_;
   }
   if (refusal.empty()) return true;
   client.transaction_broken = client.transaction_broken || client.in_transaction;

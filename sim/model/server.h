@@ -7,8 +7,9 @@
 //   bytes -> [inbox of the connection] -> [one queue of all connections] -> run -> reply
 //              CLIENT KILL empties both for that connection, now
 //
-// Faults: crash and start again with or without the changes that were not yet written to disk, and
-// a failover to a replica that lacks the newest changes.
+// Faults: crash and start again with or without the changes that were not yet written to disk, a
+// failover to a replica that lacks the newest changes, and a server that says no to what a move
+// asks of it, in the words of a real one.
 //
 // Threads: one.
 #pragma once
@@ -70,6 +71,11 @@ class ModelServer {
   void observe(Observer observer) { observer_ = std::move(observer); }
   // From now on one command takes up to so long.
   void set_command_max(nanoseconds most) { options_.command_max = most; }
+  // From now on it answers this command with an error of these words; "" = none any more.
+  void refuse(std::string command, std::string words) {
+    refused_command_ = std::move(command);
+    refusal_ = std::move(words);
+  }
   // Its wall clock jumps.
   void set_clock_skew(std::int64_t ms) { options_.clock_skew_ms = ms; }
   // The keyspace as the server's clock sees it now.
@@ -137,6 +143,8 @@ class ModelServer {
   std::uint64_t commands_run_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> calls_;
   Observer observer_;
+  std::string refused_command_;  // in lower case; empty: none
+  std::string refusal_;
 };
 
 }  // namespace cleave::sim

@@ -33,6 +33,7 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::depart, &Faults::depart},
     {&FaultWeights::skew_clock, &Faults::skew_clock},
     {&FaultWeights::slow_server, &Faults::slow_server},
+    {&FaultWeights::refuse, &Faults::refuse},
 };
 
 Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
@@ -326,6 +327,34 @@ void Faults::abort_move() {
   if (!moves.empty()) router.controller()->abort(moves.front().id, [](const Result<void>&) {});
 }
 
+// Of itself, not of any key: nothing may be left behind for it.
+void Faults::refuse() {
+  struct Refusal {
+    const char* command;
+    const char* words;
+  };
+  constexpr Refusal kRefusals[] = {
+      {"restore", "OOM command not allowed when used memory > 'maxmemory'."},
+      {"restore",
+       "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to "
+       "persist to disk."},
+      {"restore", "NOREPLICAS Not enough good replicas to write."},
+      {"restore", "READONLY You can't write against a read only replica."},
+      {"restore", "ERR DUMP payload version or checksum are wrong"},
+      {"dump", "NOPERM this user has no permissions to run the 'dump' command"},
+      {"dump",
+       "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
+       "NOSAVE."},
+      {"memory", "LOADING Redis is loading the dataset in memory"},
+  };
+  ModelServer& server = some_server();
+  const Refusal& chosen = kRefusals[rng_.below(std::size(kRefusals))];
+  world_.log(net::to_string(server.options().address) + " refuses: " + chosen.words);
+  server.refuse(chosen.command, chosen.words);
+  later(world_.up_to(milliseconds{rng_.chance(1, 2) ? 2'000 : 100}),
+        [&server] { server.refuse("", ""); });
+}
+
 void Faults::end() {
   ended_ = true;
   world_.network_.heal();
@@ -338,6 +367,7 @@ void Faults::end() {
   for (std::size_t i = 0; i < world_.servers_.size(); ++i) {
     world_.servers_[i]->process().resume();
     world_.servers_[i]->set_command_max(world_.profile_.command_max);
+    world_.servers_[i]->refuse("", "");
     world_.start_server(i);
     world_.set_clock(i, 0);
   }

@@ -45,6 +45,7 @@ class Faults {
   void disturb_coordinator();
   void disturb_peers();
   void abort_move();
+  void refuse();
   void partition();
   void arrive();
   void depart();

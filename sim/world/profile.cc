@@ -203,7 +203,7 @@ std::string_view to_string(Flavour flavour) {
 std::uint32_t FaultWeights::total() const {
   return break_server_link + break_client_link + stall_link + pause_router + pause_server +
          crash_router + stop_router + crash_server + failover + cut_off_router + coordinator +
-         peers + abort_move + partition + arrive + depart + skew_clock + slow_server;
+         peers + abort_move + partition + arrive + depart + skew_clock + slow_server + refuse;
 }
 
 Profile make_profile(std::uint64_t seed) {
@@ -237,6 +237,8 @@ Profile make_profile(std::uint64_t seed) {
     profile.workload.clock_slack += 2 * kClockJumpMax;  // from one end to the other
   }
   if (!profile.lossy_servers) profile.faults.failover = 0;
+  if (profile.flavour == Flavour::kServers) profile.faults.refuse = 3;
+  if (profile.flavour == Flavour::kEverything) profile.faults.refuse = 2;
   return profile;
 }
 

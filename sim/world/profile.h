@@ -33,6 +33,7 @@ struct FaultWeights {
   std::uint32_t coordinator = 0;     // slow, forgetful, away, or fails over
   std::uint32_t peers = 0;           // slow or forgetful
   std::uint32_t abort_move = 0;      // a person's order
+  std::uint32_t refuse = 0;          // a server says no to what a move asks of it
 
   std::uint32_t total() const;
 };

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kRngPurpose = 0x776F726C64;
 constexpr nanoseconds kTick = milliseconds{10};
-constexpr milliseconds kCalmTraffic{300};  // clients go on after the faults have ended
+constexpr std::uint64_t kTicksALook = 100;  // at what routers have decided
+constexpr milliseconds kCalmTraffic{300};   // clients go on after the faults have ended
 constexpr milliseconds kRestPatience{30'000};
 constexpr milliseconds kReadPatience{20'000};
 constexpr std::string_view kMarkerKey = "cleave:{owner}";
@@ -268,7 +269,21 @@ void World::tick() {
     router.crash(Death::kProcess);
     if (!router.retired()) restart_router(i, up_to(milliseconds{100}));
   }
+  if (++ticks_ % kTicksALook == 0) check_left_behind();
   scheduler_.at(scheduler_.now() + kTick, [this] { tick(); });
+}
+
+// A server that refuses ends the move; it is no reason to call a key unmovable.
+void World::check_left_behind() {
+  for (const auto& router : routers_) {
+    if (!router->running()) continue;
+    for (const control::Decision& each : router->controller()->status().decisions) {
+      const bool refused = each.reason.find("refused") != std::string::npos;
+      if (each.kind != "unsplittable" || !refused) continue;
+      violations_.push_back("left behind: " + each.subject + " " + each.reason);
+      return;
+    }
+  }
 }
 
 void World::restart_router(std::size_t index, nanoseconds delay) {

@@ -12,7 +12,8 @@
 // Promises checked: each key's history is linearizable (so no acknowledged write is lost), every
 // document change is one that the protocol allows, a key's commands run only at its owner
 // (ownership_checker.h), no view goes back, every fence and every move ends, servers whose clocks
-// differ exchange nothing, nothing foreign is deleted; and at least three moves were committed.
+// differ exchange nothing, nothing foreign is deleted, no key is left behind for what a server said
+// of itself; and at least three moves were committed.
 //
 // Threads: one.
 #pragma once
@@ -90,6 +91,7 @@ class World {
   const ring::Move* looked_at(const ring::RingView& view, std::size_t server, Token token) const;
   std::int64_t value_at(std::size_t server, const std::string& key);
   void check_begun(const ring::RingView& before, const ring::RingView& after);
+  void check_left_behind();
   void set_clock(std::size_t server, std::int64_t jump_ms);
   // Routers that are not gone for good.
   std::vector<RouterProcess*> staying() const;
@@ -159,6 +161,7 @@ class World {
   std::unique_ptr<class Mover> mover_;
   std::map<std::string, std::string> foreign_;  // keys of somebody else on the last server
   bool resting_ = false;
+  std::uint64_t ticks_ = 0;
 };
 
 }  // namespace cleave::sim

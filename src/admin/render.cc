@@ -75,6 +75,8 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
   json["foreign_writes"] = facts->foreign_writes;
   if (facts->strays.known)
     json["strays"] = render_strays(facts->strays, facts->keys, status.view->document());
+  json["rdb_version"] = facts->rdb_version;
+  json["refuses"] = facts->refuses;
 }
 
 // How hot the node is; left out where this router has no picture.

@@ -1,9 +1,13 @@
 // Copies one big value in pieces: read piece by piece, written into a hidden key, renamed at the
-// end. Neither server is stopped for longer than one piece takes.
+// end. Neither server is stopped for longer than one piece takes, and a piece is bounded in bytes:
+// how many elements make one is told by the value's mean, and by the pieces before. An element
+// larger than a piece travels alone.
 //
 // The pieces are not one moment's: whoever changes the key meanwhile has it noted as dirty, and it
 // is copied again (protocol rules 10 and 16). Leftovers of a copy that was broken off lie under
 // `cleave:{move}` and die in the next purge (rule 13).
+//
+// Expiry of hash fields travels with the fields (Redis 7.4, Valkey 9).
 //
 // Threads: the stores' loop.
 #pragma once
@@ -11,26 +15,46 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/redis_store.h"
 #include "backend/store.h"
-#include "base/limits.h"
 
 namespace cleave::backend {
 
 // Hidden keys of copies under way.
 inline constexpr std::string_view kMovePrefix = "cleave:{move}";
 
-// What became of one big value.
+// What became of one big value: at most one of the last three is set.
 struct BigCopy {
-  std::uint64_t bytes = 0;  // written
-  std::string unmovable;    // not empty: it stays where it is, for this reason
+  nanoseconds busy{0};         // how long it took, waits for the budget left out
+  std::uint64_t bytes = 0;     // written
+  std::string unmovable = {};  // not empty: it stays where it is, for this reason
+  bool changed = false;        // it is of another type now, or gone: to be read anew
+  struct Failure {
+    End at = End::kSource;
+    Error why;
+  };
+  std::optional<Failure> failure = {};  // of a server
+};
+
+// One element of a big value, which travels whole: above, its key stays, with a reason.
+inline constexpr std::uint64_t kElementBytesMax = std::uint64_t{64} << 20U;
+
+// The two ends, and what one copy needs beside them.
+struct BigCopying {
+  RedisStore& source;
+  RedisStore& destination;
+  net::Loop& loop;
+  std::uint64_t element_bytes_max = kElementBytesMax;
+  std::weak_ptr<void> alive;
+  // Called with the bytes of each piece; how long to wait before the next.
+  std::function<nanoseconds(std::uint64_t bytes)> spent;
 };
 
 // Strings, lists, sets, hashes and sorted sets; others (streams, module types) are unmovable when
-// big. Errors: the servers'.
-void copy_big(RedisStore& source, RedisStore& destination, const Item& item, const Limits& limits,
-              std::weak_ptr<void> alive, std::function<void(Result<BigCopy>)> done);
+// big. `done` runs once, unless `alive` is gone.
+void copy_big(BigCopying ends, const Item& item, std::function<void(BigCopy)> done);
 
 }  // namespace cleave::backend

@@ -1,7 +1,11 @@
 #include "backend/redis_store.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "backend/refusal.h"
+#include "base/check.h"
 
 namespace cleave::backend {
 namespace {
@@ -34,7 +38,19 @@ struct Answered {
   nanoseconds round_trip{0};
 };
 
-Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& answered) {
+// TIME's reply tells the clock to half its round trip: one that took longer, because the server had
+// something else to do, is asked again, at most so often, and the shortest counts.
+constexpr milliseconds kClockTripMax{10};
+constexpr std::uint32_t kClockTripsMax = 5;
+
+// The server's clock less our own steady one.
+std::int64_t clock_ms(const wire::Reply& time, const Answered& answered) {
+  const Instant middle = answered.at - answered.round_trip / 2;
+  return time_ms(time) - std::chrono::duration_cast<milliseconds>(middle).count();
+}
+
+Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
+                                     const Answered& answered) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     // An older line of access rights names the marker alone.
     if (replies[i].is_error() && i != kNoteReply)
@@ -50,14 +66,14 @@ Result<StoreIdentity> parse_identity(const Replies& replies, const Answered& ans
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
   identity.mark = replies[2].text;
   if (!replies[kNoteReply].is_error()) identity.note = parse_ring_note(replies[kNoteReply].text);
-  const Instant middle = answered.at - answered.round_trip / 2;
-  identity.clock_ms =
-      time_ms(replies[3]) - std::chrono::duration_cast<milliseconds>(middle).count();
+  identity.clock_ms = clock_ms(replies[3], answered);
   return identity;
 }
 
 Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered) {
-  Result<StoreIdentity> identity = parse_identity(replies, answered);
+  // The last is DUMP, which a user may be denied: then only the version is not known.
+  Result<StoreIdentity> identity =
+      parse_identity(std::span(replies).first(replies.size() - 1), answered);
   if (!identity) return std::unexpected(identity.error());
   StoreFacts facts;
   facts.identity = std::move(*identity);
@@ -67,6 +83,7 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   facts.commands = info_number(replies[kIdentityReplies + 1].text, "total_commands_processed");
   facts.command_stats = replies[kIdentityReplies + 2].text;
   const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 3].integer);
+  facts.rdb_version = rdb_version_of(replies[kIdentityReplies + 4].text);
   const bool noted = replies[kNoteReply].type == wire::Reply::Type::kBulk;
   const std::uint64_t own = (facts.identity.mark.empty() ? 0U : 1U) + (noted ? 1U : 0U);
   facts.keys = keys - std::min(keys, own);
@@ -87,33 +104,33 @@ void take_age(Item& item, const wire::Reply& age, std::string_view option) {
   item.age = std::to_string(age.integer);
 }
 
-// Whether a key is there, and its size.
-Item sized_item(std::string key, const wire::Reply& size, const Limits& limits) {
-  Item item;
-  item.key = std::move(key);
-  if (size.type == wire::Reply::Type::kNull) return item;
+// The sizes of the first so many elements are added up, those of the others estimated by them.
+constexpr std::string_view kSamples = "1000";
+// A value that has more elements than that takes at least so many bytes: only then can the estimate
+// miss a very large element.
+constexpr std::uint64_t kEstimatedBytes = 32'768;
+
+// Whether a key is there, and its size: MEMORY USAGE's reply.
+void take_size(Item& item, const wire::Reply& size, const Limits& limits) {
+  item.kind = Item::Kind::kAbsent;
+  if (size.type != wire::Reply::Type::kInteger) return;
   item.kind = Item::Kind::kValue;
   item.bytes = static_cast<std::uint64_t>(size.integer);
-  if (size.is_error()) {
-    item.kind = Item::Kind::kUnmovable;
-    item.reason = "its size cannot be asked: " + size.text;
-  } else if (item.bytes > limits.value_bytes_max) {
+  if (item.bytes > limits.value_bytes_max) {
     item.kind = Item::Kind::kUnmovable;
     item.reason = "it has " + std::to_string(item.bytes) + " bytes, more than " +
                   std::to_string(limits.value_bytes_max);
   } else if (item.bytes > limits.big_value_bytes) {
     item.kind = Item::Kind::kBig;
   }
-  return item;
 }
 
-// DUMP's reply and the absolute expiry in milliseconds (-1: none, -2: no key). Without a known
-// expiry a key does not move: it would live for ever.
+// DUMP's reply and the absolute expiry in milliseconds (-1: none, -2: no key).
 void take_value(Item& item, const wire::Reply& dump, const wire::Reply& expiry) {
   constexpr std::int64_t kNoKey = -2;
-  if (dump.is_error() || expiry.is_error()) {
+  if (dump.is_error()) {
     item.kind = Item::Kind::kUnmovable;
-    item.reason = "DUMP refused: " + (dump.is_error() ? dump.text : expiry.text);
+    item.reason = "DUMP refused: " + dump.text;
   } else if (dump.type == wire::Reply::Type::kNull || expiry.integer == kNoKey) {
     item.kind = Item::Kind::kAbsent;  // it went, or expired, between two steps
   } else {
@@ -124,21 +141,15 @@ void take_value(Item& item, const wire::Reply& dump, const wire::Reply& expiry) 
 
 // 6.2: EXEC's [DUMP, PTTL, TIME]. PTTL is relative; with TIME of the same moment it is absolute.
 void take_value_62(Item& item, const wire::Reply& exec) {
-  if (exec.elements.size() != 3) {
-    item.kind = Item::Kind::kUnmovable;
-    item.reason = "DUMP in a transaction was refused: " + exec.text;
-    return;
-  }
+  CHECK(exec.elements.size() == 3);  // an error was answered before
   wire::Reply expiry = exec.elements[1];
   if (expiry.integer >= 0) expiry.integer += time_ms(exec.elements[2]);
   take_value(item, exec.elements[0], expiry);
 }
 
 void add_write(Commands& commands, const Item& item) {
-  if (item.kind == Item::Kind::kAbsent) {
-    commands.add({"UNLINK", item.key});
-    return;
-  }
+  if (item.kind == Item::Kind::kAbsent || item.unlink_first) commands.add({"UNLINK", item.key});
+  if (item.kind == Item::Kind::kAbsent) return;
   const std::string expires = std::to_string(item.expires_at_ms);
   std::vector<std::string_view> args{"RESTORE",    item.key,  expires,
                                      item.payload, "REPLACE", "ABSTTL"};
@@ -148,6 +159,14 @@ void add_write(Commands& commands, const Item& item) {
   }
   commands.add(args);
 }
+
+Error refused(std::string_view command, const wire::Reply& reply) {
+  return {Code::kUnavailable, std::string(command) + " was refused: " + reply.text};
+}
+
+// The commands that read one value; the transaction of 6.2 has more.
+constexpr std::size_t kValueReplies = 2;
+constexpr std::size_t kValueReplies62 = 5;
 
 }  // namespace
 
@@ -164,7 +183,28 @@ void RedisStore::identify(Done<StoreIdentity> done) {
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     has_expire_time_ = major_version(info_field(replies->front().text, "redis_version")) >= 7;
-    done(parse_identity(*replies, {.at = loop_.now(), .round_trip = loop_.now() - asked}));
+    const nanoseconds took = loop_.now() - asked;
+    Result<StoreIdentity> identity =
+        parse_identity(*replies, {.at = loop_.now(), .round_trip = took});
+    if (!identity) return done(std::move(identity));
+    look_at_clock({.identity = std::move(*identity), .best = took}, std::move(done));
+  });
+}
+
+void RedisStore::look_at_clock(Clocked so_far, Done<StoreIdentity> done) {
+  if (so_far.best <= kClockTripMax || ++so_far.trips >= kClockTripsMax)
+    return done(std::move(so_far.identity));
+  Commands commands;
+  commands.add({"TIME"});
+  run(commands, [this, so_far = std::move(so_far), asked = loop_.now(),
+                 done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    const Answered answered{.at = loop_.now(), .round_trip = loop_.now() - asked};
+    if (answered.round_trip < so_far.best && !replies->front().is_error()) {
+      so_far.best = answered.round_trip;
+      so_far.identity.clock_ms = clock_ms(replies->front(), answered);
+    }
+    look_at_clock(std::move(so_far), std::move(done));
   });
 }
 
@@ -175,6 +215,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"INFO", "stats"});
   commands.add({"INFO", "commandstats"});
   commands.add({"DBSIZE"});
+  commands.add({"DUMP", kMarkerKey});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     const Instant now = loop_.now();
@@ -211,18 +252,44 @@ void RedisStore::read(std::vector<std::string> keys, Done<std::vector<Item>> don
   const std::string_view option = age_option_;
   for (const std::string& key : keys) {
     if (!option.empty()) commands.add({"OBJECT", option, key});
-    commands.add({"MEMORY", "USAGE", key});
+    commands.add({"MEMORY", "USAGE", key, "SAMPLES", kSamples});
   }
   run(commands, [this, option, keys = std::move(keys),
                  done = std::move(done)](Result<Replies> replies) mutable {
     if (!replies) return done(std::unexpected(replies.error()));
-    std::vector<Item> items;
-    items.reserve(keys.size());
+    std::vector<Item> items(keys.size());
     std::size_t next = 0;
-    for (std::string& key : keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
       const wire::Reply* age = option.empty() ? nullptr : &(*replies)[next++];
-      items.push_back(sized_item(std::move(key), (*replies)[next++], limits_));
-      if (age != nullptr) take_age(items.back(), *age, option);
+      const wire::Reply& size = (*replies)[next++];
+      if (size.is_error()) return done(std::unexpected(refused("MEMORY USAGE", size)));
+      items[i].key = std::move(keys[i]);
+      take_size(items[i], size, limits_);
+      if (age != nullptr) take_age(items[i], *age, option);
+    }
+    measure(std::move(items), std::move(done));
+  });
+}
+
+// Those whose size is an estimate and that would be dumped are added up in full: that costs less
+// than their DUMP, and one element of 100 MB among thousands of small ones would else stop the
+// server in it.
+void RedisStore::measure(std::vector<Item> items, Done<std::vector<Item>> done) {
+  Commands commands;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].kind != Item::Kind::kValue || items[i].bytes < kEstimatedBytes) continue;
+    commands.add({"MEMORY", "USAGE", items[i].key, "SAMPLES", "0"});
+    asked.push_back(i);
+  }
+  if (asked.empty()) return read_values(std::move(items), std::move(done));
+  run(commands, [this, items = std::move(items), asked = std::move(asked),
+                 done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies) return done(std::unexpected(replies.error()));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const wire::Reply& size = (*replies)[i];
+      if (size.is_error()) return done(std::unexpected(refused("MEMORY USAGE", size)));
+      take_size(items[asked[i]], size, limits_);
     }
     read_values(std::move(items), std::move(done));
   });
@@ -247,15 +314,17 @@ void RedisStore::read_values(std::vector<Item> items, Done<std::vector<Item>> do
   run(commands,
       [this, items = std::move(items), done = std::move(done)](Result<Replies> replies) mutable {
         if (!replies) return done(std::unexpected(replies.error()));
+        if (const wire::Reply* said = server_refusal(*replies))
+          return done(std::unexpected(refused("DUMP", *said)));
         std::size_t next = 0;
         for (Item& item : items) {
           if (item.kind != Item::Kind::kValue) continue;
           if (has_expire_time_) {
             take_value(item, (*replies)[next], (*replies)[next + 1]);
-            next += 2;
+            next += kValueReplies;
           } else {
-            take_value_62(item, (*replies)[next + 4]);
-            next += 5;
+            next += kValueReplies62;
+            take_value_62(item, (*replies)[next - 1]);
           }
         }
         done(std::move(items));
@@ -268,16 +337,22 @@ void RedisStore::write(std::vector<Item> items, Done<std::vector<WriteFailure>> 
   if (commands.empty()) {
     return loop_.post([done = std::move(done)] { done(std::vector<WriteFailure>{}); });
   }
+  // The key of each reply.
   std::vector<std::string> keys;
-  keys.reserve(items.size());
-  for (Item& item : items) keys.push_back(std::move(item.key));
+  keys.reserve(commands.size());
+  for (Item& item : items) {
+    if (item.unlink_first && item.kind != Item::Kind::kAbsent) keys.push_back(item.key);
+    keys.push_back(std::move(item.key));
+  }
   run(commands, [keys = std::move(keys), done = std::move(done)](Result<Replies> replies) mutable {
     if (!replies) return done(std::unexpected(replies.error()));
+    if (const wire::Reply* said = server_refusal(*replies))
+      return done(std::unexpected(refused("RESTORE", *said)));
     std::vector<WriteFailure> failures;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       wire::Reply& reply = (*replies)[i];
       if (reply.is_error())
-        failures.push_back({std::move(keys[i]), "the destination refused: " + reply.text});
+        failures.push_back({std::move(keys[i]), "the destination refused it: " + reply.text});
     }
     done(std::move(failures));
   });

@@ -5,6 +5,8 @@
 // with the absolute expiry. A key above the big-value limit is reported, not dumped: DUMP would
 // stop the server while it works.
 //
+// An error reply that is said of the server (backend/refusal.h) fails the whole call.
+//
 // Threads: one loop.
 #pragma once
 
@@ -53,6 +55,14 @@ class RedisStore final : public Store {
   std::string last_error() const { return pipe_.last_error(); }
 
  private:
+  // An identity whose clock may yet be told better.
+  struct Clocked {
+    StoreIdentity identity;
+    nanoseconds best{0};  // round trip of a TIME
+    std::uint32_t trips = 1;
+  };
+  void look_at_clock(Clocked so_far, Done<StoreIdentity> done);
+  void measure(std::vector<Item> items, Done<std::vector<Item>> done);
   void read_values(std::vector<Item> items, Done<std::vector<Item>> done);
 
   net::Loop& loop_;

@@ -23,8 +23,8 @@ struct StoreIdentity {
   std::uint32_t replicas = 0;  // connected ones
   std::string mark;            // ownership marker; empty: none
   RingNote note;               // what it knows of its ring; all empty: nothing
-  // TIME less our own steady clock at half the round trip: for comparisons between servers, which
-  // a jump of our wall clock must not bend.
+  // TIME less our own steady clock at half the shortest of a few round trips: for comparisons
+  // between servers, which neither a jump of our wall clock nor a slow command must bend.
   std::int64_t clock_ms = 0;
 };
 
@@ -37,7 +37,12 @@ struct StoreFacts {
   std::uint64_t commands = 0;          // processed since its start
   std::string version;
   std::string command_stats;  // INFO commandstats, as text
+  // In which it writes values (backend/refusal.h); 0 = not known: it has no marker yet.
+  std::uint16_t rdb_version = 0;
 };
+
+// Which of the two servers of a move.
+enum class End : std::uint8_t { kSource, kDestination };
 
 // One page of a listing. An empty `next` means that it was the last.
 struct Page {
@@ -61,6 +66,9 @@ struct Item {
   std::string age;                 // its value; empty: not known
   std::uint64_t bytes = 0;         // memory at the source
   std::string reason;
+  // A big value of that name was written before: RESTORE over it would stop the server while it
+  // frees it, UNLINK first does not.
+  bool unlink_first = false;
 };
 
 // What could not be written, and the server's words.
@@ -84,7 +92,8 @@ class Store {
   // the whole listing is in some page; one may be in several.
   virtual void list(const std::string& from, KeyFilter filter, Done<Page> done) = 0;
   // Items in the order of the keys. Two reads begun one after the other see the server in that
-  // order, and so do the writes that follow from them (protocol rule 15).
+  // order, and so do the writes that follow from them (protocol rule 15). What a server says of
+  // itself (backend/refusal.h) is the error of all, and no reason to leave a key behind.
   virtual void read(std::vector<std::string> keys, Done<std::vector<Item>> done) = 0;
   virtual void write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) = 0;
   virtual void remove(std::vector<std::string> keys, Done<void> done) = 0;

@@ -98,6 +98,9 @@ void Board::add_nodes() {
     each.no_target = each.no_source;
     if (each.no_target.empty() && each.draining) each.no_target = "it is being drained";
     if (each.no_target.empty() && known->joining) each.no_target = "it is not ready yet";
+    if (each.no_target.empty() && !known->refuses.empty())
+      each.no_target = "its last move was refused: " + known->refuses;
+    if (known != nullptr) each.rdb_version = known->rdb_version;
     each.members = node.members.size();
     each.racks = racks_of(node);
     if (known != nullptr && distrust(*known).empty()) {

@@ -40,8 +40,9 @@ struct BoardNode {
   Wide width = 0;                // tokens owned
   Wide fair_width = 0;           // its share of all tokens
   std::span<const KeySample> key_sample = {};
-  UnixMillis sample_due = {};   // as NodeFacts::sample_due
-  std::uint32_t moves_out = 0;  // in flight and planned
+  UnixMillis sample_due = {};     // as NodeFacts::sample_due
+  std::uint16_t rdb_version = 0;  // likewise
+  std::uint32_t moves_out = 0;    // in flight and planned
   std::uint32_t moves_in = 0;
 
   std::uint32_t level() const { return level_ppm(load, fair); }

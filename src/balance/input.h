@@ -40,6 +40,8 @@ struct NodeFacts {
   bool joining = false;                  // known, but not yet ready to take anything
   bool unattributed_writes = false;      // somebody writes to it past the routers
   std::vector<std::string> vetoes = {};  // further reasons why no move may touch it
+  std::string refuses = {};              // what its server said when it was to take keys
+  std::uint16_t rdb_version = 0;         // of the values that it writes; 0 = not known
   // Sorted by token. Empty: bytes are taken to lie evenly.
   std::vector<KeySample> key_sample = {};
   // When the sample will say enough to move bytes by; 0 = it does, or none can be had.

@@ -22,7 +22,19 @@ std::vector<Part> parts_of(const Board& board, NodeId source) {
   return parts;
 }
 
+bool rdb_fits(std::uint16_t source, std::uint16_t target) {
+  constexpr std::uint16_t kForeignFirst = 12;
+  constexpr std::uint16_t kValkeyFirst = 80;
+  if (source == 0 || target == 0) return true;
+  const bool foreign = target >= kValkeyFirst && source >= kForeignFirst && source < kValkeyFirst;
+  return source <= target && !foreign;
+}
+
 std::string placement_veto(const BoardNode& source, const BoardNode& target) {
+  if (!rdb_fits(source.rdb_version, target.rdb_version)) {
+    return "its server does not read values of RDB version " + std::to_string(source.rdb_version) +
+           " (it writes " + std::to_string(target.rdb_version) + ")";
+  }
   if (target.racks < source.racks) {
     return "it has fewer racks, and the piece would lose a failure domain";
   }

@@ -22,8 +22,13 @@ struct Part {
 // What the source owns and nothing touches yet, in token order.
 std::vector<Part> parts_of(const Board& board, NodeId source);
 
-// Why the target must not hold what the source holds: it would lose a replica or a failure domain.
-// "" = it may.
+// Whether a server of version `target` reads values that one of version `source` writes: its own
+// and older ones. Valkey's numbers begin at 80, and it takes none between 12 and 79, which are
+// Redis's alone. 0: not known, and taken to fit; the move's own preflight asks the servers.
+bool rdb_fits(std::uint16_t source, std::uint16_t target);
+
+// Why the target must not hold what the source holds: it could not read it, or it would lose a
+// replica or a failure domain. "" = it may.
 std::string placement_veto(const BoardNode& source, const BoardNode& target);
 
 bool free_source(const BoardNode& node, const Constants& constants);

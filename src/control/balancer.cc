@@ -175,6 +175,9 @@ void Balancer::attribute(NodeFacts& facts) const {
   facts.unattributed_requests = seen.requests;
   facts.unattributed_writes = seen.writes;
   facts.foreign_writes = attribution_.foreign_writes(facts.node, options_.loop.now());
+  facts.refuses = options_.board.refusal(facts.node, backend::End::kDestination);
+  if (facts.refuses.empty())
+    facts.refuses = options_.board.refusal(facts.node, backend::End::kSource);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -283,6 +286,11 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
       facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / seen.keys;
     facts.key_sample = samples_.of(seen.node, *view_);
     facts.healthy = seen.reachable;
+    facts.rdb_version = seen.rdb_version;
+    facts.refuses = options_.board.refusal(seen.node, backend::End::kDestination);
+    if (std::string words = options_.board.refusal(seen.node, backend::End::kSource);
+        !words.empty())
+      facts.vetoes.push_back("its last move was refused: " + std::move(words));
     facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now());
     if (seen.reachable && !seen.marked)
       facts.vetoes.emplace_back("its server does not carry this pool's marker");

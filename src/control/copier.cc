@@ -11,6 +11,10 @@ namespace {
 // Batches between read and written: source, destination and this thread all have work, and the
 // bytes held stay bounded.
 constexpr std::size_t kBatchesOpen = 6;
+// What takes longer than a quarter of a fence, or has more bytes than this, is not for a fence.
+constexpr std::uint64_t kFenceBytesMax = std::uint64_t{4} << 20U;
+// A big value that became something else during its copy is read anew so often.
+constexpr std::uint32_t kAgainMax = 3;
 
 }  // namespace
 
@@ -26,17 +30,26 @@ Copier::Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore
 void Copier::copy(std::vector<std::string> keys, Hurry hurry, Done done) {
   auto job = std::make_shared<Job>();
   job->done = std::move(done);
+  job->hurry = hurry;
   jobs_.push_back(job);
   const std::size_t step = batch_keys();
   for (std::size_t at = 0; at < keys.size(); at += step) {
     const auto first = keys.begin() + static_cast<std::ptrdiff_t>(at);
     const auto last = keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, keys.size()));
-    waiting_.push_back({.job = job,
-                        .keys = {std::make_move_iterator(first), std::make_move_iterator(last)},
-                        .hurry = hurry});
+    waiting_.push_back(
+        {.job = job, .keys = {std::make_move_iterator(first), std::make_move_iterator(last)}});
     ++job->batches_open;
   }
-  loop_.post(guarded(alive_, [this] { broken_ ? break_off(error_) : go_on(); }));
+  loop_.post(guarded(alive_, [this] { broken_ ? tell_broken() : go_on(); }));
+}
+
+migrate::Copied Copier::under_way() const {
+  migrate::Copied all;
+  for (const std::shared_ptr<Job>& job : jobs_) {
+    all.keys += job->copied.keys;
+    all.bytes += job->copied.bytes;
+  }
+  return all;
 }
 
 // As many keys as make about copy_batch_bytes, by the mean of what was seen.
@@ -49,7 +62,7 @@ std::size_t Copier::batch_keys() const {
 void Copier::go_on() {
   while (!waiting_.empty() && open_ < kBatchesOpen && big_.empty() && !broken_) {
     const nanoseconds wait = throttle_.wait(loop_.now());
-    if (wait > nanoseconds{0} && waiting_.front().hurry == Hurry::kThrottled) {
+    if (wait > nanoseconds{0} && waiting_.front().job->hurry == Hurry::kThrottled) {
       if (timer_open_) return;
       timer_open_ = true;
       loop_.after(wait, guarded(alive_, [this] {
@@ -69,7 +82,7 @@ void Copier::start(Batch batch) {
   source_.read(std::move(batch.keys),
                guarded(alive_, [this, job = batch.job](Result<std::vector<backend::Item>> items) {
                  if (broken_) return;
-                 if (!items) return break_off(items.error());
+                 if (!items) return break_off(backend::End::kSource, items.error());
                  write(job, std::move(*items));
                }));
 }
@@ -88,6 +101,7 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
       ++job->batches_open;
       big_.push_back({job, std::move(item)});
     } else if (item.kind != Kind::kAbsent || !mutations_.absent_is_skipped) {
+      item.unlink_first = big_written_.erase(item.key) > 0;
       small.push_back(std::move(item));
     }
   }
@@ -104,7 +118,7 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
 
 void Copier::written(const std::shared_ptr<Job>& job,
                      Result<std::vector<backend::WriteFailure>> result) {
-  if (!result) return break_off(result.error());
+  if (!result) return break_off(backend::End::kDestination, result.error());
   for (backend::WriteFailure& failure : *result)
     job->copied.unmovable.push_back({std::move(failure.key), std::move(failure.reason)});
   close_batch(job);
@@ -114,26 +128,49 @@ void Copier::written(const std::shared_ptr<Job>& job,
 // same hidden key.
 void Copier::copy_next_big() {
   const Big& big = big_.front();
-  backend::copy_big(source_, destination_, big.item, limits_, alive_,
-                    [this, job = big.job, key = big.item.key](Result<backend::BigCopy> copy) {
-                      if (broken_) return;
-                      if (!copy) return break_off(copy.error());
-                      big_copied(job, key, std::move(*copy));
-                    });
+  backend::copy_big(
+      {.source = source_,
+       .destination = destination_,
+       .loop = loop_,
+       .element_bytes_max = element_bytes_max_,
+       .alive = alive_,
+       .spent = [this, job = big.job](std::uint64_t bytes) { return spent(job, bytes); }},
+      big.item, [this, job = big.job, key = big.item.key](backend::BigCopy copy) {
+        if (broken_) return;
+        if (copy.failure) return break_off(copy.failure->at, copy.failure->why);
+        big_copied(job, key, std::move(copy));
+      });
+}
+
+// After each piece: progress, and the budget.
+nanoseconds Copier::spent(const std::shared_ptr<Job>& job, std::uint64_t bytes) {
+  job->copied.bytes += bytes;
+  throttle_.spend(bytes, loop_.now());
+  return job->hurry == Hurry::kThrottled ? throttle_.wait(loop_.now()) : nanoseconds{0};
 }
 
 void Copier::big_copied(const std::shared_ptr<Job>& job, const std::string& key,
                         backend::BigCopy copy) {
-  if (copy.unmovable.empty()) {
-    ++job->copied.keys;
-    job->copied.bytes += copy.bytes;
-    throttle_.spend(copy.bytes, loop_.now());
-  } else {
+  if (!copy.unmovable.empty()) {
     job->copied.unmovable.push_back({key, std::move(copy.unmovable)});
+  } else if (!copy.changed) {
+    ++job->copied.keys;
+    const bool slow = copy.busy > limits_.fence_hold_max / 4 || copy.bytes > kFenceBytesMax;
+    if (slow) job->copied.big.push_back(key);
+    big_written_.insert(key);
+  } else if (!read_anew(job, key)) {
+    job->copied.unmovable.push_back({key, "it changed its type each time while it was copied"});
   }
   big_.pop_front();
   if (!big_.empty()) copy_next_big();
   close_batch(job);
+}
+
+bool Copier::read_anew(const std::shared_ptr<Job>& job, const std::string& key) {
+  if (++job->again[key] > kAgainMax) return false;
+  ++job->batches_open;
+  waiting_.push_front({.job = job, .keys = {key}});
+  return true;
 }
 
 void Copier::close_batch(const std::shared_ptr<Job>& job) {
@@ -149,15 +186,20 @@ void Copier::close_batch(const std::shared_ptr<Job>& job) {
   go_on();
 }
 
-void Copier::break_off(const Error& why) {
+void Copier::break_off(backend::End at, const Error& why) {
   broken_ = true;
+  failed_at_ = at;
   error_ = why;
   waiting_.clear();
+  tell_broken();
+}
+
+void Copier::tell_broken() {
   const std::weak_ptr<void> alive = alive_;
   while (!alive.expired() && !jobs_.empty()) {
     const std::shared_ptr<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
-    job->done(std::unexpected(why));
+    job->done(std::unexpected(error_));
   }
 }
 

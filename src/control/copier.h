@@ -6,7 +6,8 @@
 //
 // Order: reads are sent in order on one connection and each batch is written when it is read, so
 // of two reads of a key the later one is written later (protocol rule 15). A big value is copied
-// alone: nothing behind it starts before it has ended.
+// alone: nothing behind it starts before it has ended. One that is something else when its copy
+// ends (deleted, expired, of another type) is read anew.
 //
 // Threads: one loop.
 #pragma once
@@ -14,7 +15,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,18 +44,24 @@ class Copier {
   // `done` once for each call, in order. After the first error every later call fails too: what
   // was written is not known any more, and the move must abort.
   void copy(std::vector<std::string> keys, Hurry hurry, Done done);
+  void bound_elements(std::uint64_t bytes) { element_bytes_max_ = bytes; }
+  // Whose error it was; nullopt while there is none.
+  std::optional<backend::End> failed_at() const { return failed_at_; }
+  // What calls that have not ended have copied so far.
+  migrate::Copied under_way() const;
 
  private:
   // One call of `copy`.
   struct Job {
     Done done;
+    Hurry hurry = Hurry::kThrottled;
     std::uint64_t batches_open = 0;
     migrate::Copied copied;
+    std::map<std::string, std::uint32_t> again;  // big values that changed: how often
   };
   struct Batch {
     std::shared_ptr<Job> job;
     std::vector<std::string> keys;
-    Hurry hurry = Hurry::kThrottled;
   };
 
   void go_on();
@@ -60,8 +70,11 @@ class Copier {
   void written(const std::shared_ptr<Job>& job, Result<std::vector<backend::WriteFailure>> result);
   void copy_next_big();
   void big_copied(const std::shared_ptr<Job>& job, const std::string& key, backend::BigCopy copy);
+  bool read_anew(const std::shared_ptr<Job>& job, const std::string& key);
+  nanoseconds spent(const std::shared_ptr<Job>& job, std::uint64_t bytes);
   void close_batch(const std::shared_ptr<Job>& job);
-  void break_off(const Error& why);
+  void break_off(backend::End at, const Error& why);
+  void tell_broken();
   std::size_t batch_keys() const;
 
   net::Loop& loop_;
@@ -70,6 +83,7 @@ class Copier {
   Throttle& throttle_;
   Limits limits_;
   Mutations mutations_;
+  std::uint64_t element_bytes_max_ = backend::kElementBytesMax;
   std::deque<Batch> waiting_;
   std::deque<std::shared_ptr<Job>> jobs_;
   std::size_t open_ = 0;
@@ -78,8 +92,11 @@ class Copier {
     backend::Item item;
   };
   std::deque<Big> big_;  // the first is being copied
+  // Copied in pieces before: what is written over it later frees it in the background.
+  std::set<std::string> big_written_;
   bool timer_open_ = false;
   bool broken_ = false;
+  std::optional<backend::End> failed_at_;
   Error error_;
   std::uint64_t keys_seen_ = 0;
   std::uint64_t bytes_seen_ = 0;

@@ -32,17 +32,24 @@ class Copying : public testing::Test {
     return **seen;
   }
 
-  migrate::Copied copy(std::vector<std::string> keys) {
+  Result<migrate::Copied> try_copy(std::vector<std::string> keys) {
     from_ = connect(source_);
     to_ = connect(destination_);
     facts(*from_);
     facts(*to_);
     Copier copier(*loop_, *from_, *to_, throttle_, limits_);
+    copier.bound_elements(element_bytes_max_);
     std::optional<Result<migrate::Copied>> copied;
     copier.copy(std::move(keys), Hurry::kThrottled, [&](auto result) { copied = result; });
     run_until(*loop_, [&] { return copied.has_value(); });
-    EXPECT_TRUE(copied->has_value()) << copied->error().message;
-    return copied->has_value() ? **copied : migrate::Copied{};
+    failed_at_ = copier.failed_at();
+    return *copied;
+  }
+
+  migrate::Copied copy(std::vector<std::string> keys) {
+    const Result<migrate::Copied> copied = try_copy(std::move(keys));
+    EXPECT_TRUE(copied.has_value()) << copied.error().message;
+    return copied.value_or(migrate::Copied{});
   }
 
   // The same value at both ends, by the servers' own digest.
@@ -62,6 +69,8 @@ class Copying : public testing::Test {
   RawClient b_ = destination_.client();
   std::unique_ptr<backend::RedisStore> from_;
   std::unique_ptr<backend::RedisStore> to_;
+  std::optional<backend::End> failed_at_;
+  std::uint64_t element_bytes_max_ = backend::kElementBytesMax;
 };
 
 TEST_F(Copying, KeepsValueExpiryAndAge) {
@@ -146,12 +155,195 @@ TEST_F(Copying, WhatCannotBeMovedIsNamedAndLeft) {
   EXPECT_EQ(b_.ask({"KEYS", "*"}), "[small]");
 }
 
-TEST_F(Copying, AFullDestinationIsNamedByItsOwnWords) {
+// Of the server, and of no key: nothing is left behind for it.
+TEST_F(Copying, WhatAServerSaysOfItselfEndsTheCopyWithItsWords) {
   a_.ask({"SET", "k", std::string(1'000, 'x')});
+  const auto expect_refused = [&](backend::End end, const std::string& words) {
+    const Result<migrate::Copied> copied = try_copy({"k"});
+    ASSERT_FALSE(copied.has_value()) << words;
+    EXPECT_NE(copied.error().message.find(words), std::string::npos) << copied.error().message;
+    EXPECT_EQ(failed_at_, end) << words;
+  };
   b_.ask({"CONFIG", "SET", "maxmemory", "1"});
-  const migrate::Copied copied = copy({"k"});
-  ASSERT_EQ(copied.unmovable.size(), 1U);
-  EXPECT_NE(copied.unmovable[0].reason.find("OOM"), std::string::npos);
+  expect_refused(backend::End::kDestination, "OOM");
+  limits_.big_value_bytes = 100;
+  expect_refused(backend::End::kDestination, "OOM");
+  limits_ = {};
+  b_.ask({"CONFIG", "SET", "maxmemory", "0"});
+  b_.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  expect_refused(backend::End::kDestination, "NOREPLICAS");
+  b_.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  b_.ask({"ACL", "SETUSER", "default", "-restore"});
+  expect_refused(backend::End::kDestination, "NOPERM");
+  b_.ask({"ACL", "SETUSER", "default", "+restore"});
+  a_.ask({"ACL", "SETUSER", "default", "-dump"});
+  expect_refused(backend::End::kSource, "NOPERM");
+  a_.ask({"ACL", "SETUSER", "default", "+dump", "-memory"});
+  expect_refused(backend::End::kSource, "NOPERM");
+  a_.ask({"ACL", "SETUSER", "default", "+memory"});
+  EXPECT_EQ(copy({"k"}).keys, 1U);
+}
+
+// The sizes of the first few elements say nothing of the one that counts.
+TEST_F(Copying, AnElementThatIsTooLargeKeepsItsKeyBehindUnread) {
+  element_bytes_max_ = 1'000'000;
+  limits_.big_value_bytes = 2'000'000;
+  for (int i = 0; i < 4'000; ++i) {
+    const std::string n = std::to_string(i);
+    a_.ask({"HSET", "hash", "f" + n, "v"});
+    a_.ask({"SADD", "set", "m" + n});
+    a_.ask({"RPUSH", "list", "e" + n});
+  }
+  const std::string large(3'000'000, 'x');
+  a_.ask({"HSET", "hash", "large", large});
+  a_.ask({"SADD", "set", large});
+  a_.ask({"RPUSH", "list", large});
+  a_.ask({"CONFIG", "RESETSTAT"});
+  const migrate::Copied copied = copy({"hash", "set", "list"});
+  ASSERT_EQ(copied.unmovable.size(), 3U);
+  for (const migrate::Unmovable& each : copied.unmovable)
+    EXPECT_NE(each.reason.find("element of 3000000 bytes"), std::string::npos) << each.reason;
+  const std::string stats = a_.ask({"INFO", "commandstats"});
+  EXPECT_EQ(stats.find("cmdstat_hmget"), std::string::npos) << "no field is read";
+  EXPECT_EQ(b_.ask({"DBSIZE"}), "0");
+}
+
+TEST_F(Copying, PiecesAreBoundedInBytes) {
+  limits_.big_value_bytes = 10'000;
+  const std::string large(400'000, 'x');
+  for (int i = 0; i < 50; ++i) {
+    const std::string n = std::to_string(i);
+    a_.ask({"RPUSH", "list", n + large});
+    a_.ask({"HSET", "hash", "f" + n, n + large});
+    a_.ask({"SADD", "set", n + large});
+  }
+  a_.ask({"CONFIG", "RESETSTAT"});
+  EXPECT_EQ(copy({"list", "hash", "set"}).big.size(), 3U) << "20 MB each: not for a fence";
+  for (const char* key : {"list", "hash", "set"}) expect_same(key);
+  const std::string stats = a_.ask({"INFO", "commandstats"});
+  for (const char* read :
+       {"cmdstat_lrange:calls=", "cmdstat_hmget:calls=", "cmdstat_sscan:calls="}) {
+    const std::size_t at = stats.find(read);
+    ASSERT_NE(at, std::string::npos) << read;
+    // 20 MB in pieces of about 1 MiB; SCAN gives what it has in a bucket.
+    EXPECT_GE(std::stoi(stats.substr(at + std::string_view(read).size())), 10) << read;
+  }
+}
+
+// RENAME over it, or RESTORE REPLACE, would free it before it answers.
+TEST_F(Copying, AFormerCopyIsUnlinkedFirst) {
+  limits_.big_value_bytes = 10'000;
+  a_.ask({"SET", "k", std::string(100'000, 'x')});
+  from_ = connect(source_);
+  to_ = connect(destination_);
+  facts(*from_);
+  Copier copier(*loop_, *from_, *to_, throttle_, limits_);
+  int copies = 0;
+  const auto again = [&] {
+    const int before = copies;
+    copier.copy({"k"}, Hurry::kThrottled, [&](const auto& copied) {
+      EXPECT_TRUE(copied.has_value());
+      ++copies;
+    });
+    run_until(*loop_, [&] { return copies > before; });
+    expect_same("k");
+  };
+  const auto unlinks = [&] {
+    const std::string stats = b_.ask({"INFO", "commandstats"});
+    const std::string_view name = "cmdstat_unlink:calls=";
+    const std::size_t at = stats.find(name);
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(at + name.size()));
+  };
+  again();
+  b_.ask({"CONFIG", "RESETSTAT"});
+  again();
+  EXPECT_EQ(unlinks(), 2) << "the hidden key, and the copy of the round before";
+  b_.ask({"CONFIG", "RESETSTAT"});
+  a_.ask({"SET", "k", "small"});
+  again();
+  EXPECT_EQ(unlinks(), 1);
+  again();
+  EXPECT_EQ(unlinks(), 1) << "a small one over a small one";
+}
+
+// Whatever it became, that is what is copied.
+TEST_F(Copying, ABigValueThatChangesInItsCopyIsCopiedAsItIsThen) {
+  limits_.big_value_bytes = 10'000;
+  throttle_ = Throttle(8'000'000);
+  struct Case {
+    const char* name;
+    std::function<void()> change;
+  };
+  const auto fill = [&] {
+    a_.ask({"DEL", "k"});
+    for (int i = 0; i < 40; ++i)
+      a_.ask({"RPUSH", "k", std::string(200'000, 'a'), std::string(200'000, 'b')});
+  };
+  for (const Case& one : {
+           Case{"another type",
+                [&] {
+                  a_.ask({"DEL", "k"});
+                  a_.ask({"SET", "k", "small"});
+                }},
+           Case{"gone", [&] { a_.ask({"DEL", "k"}); }},
+           Case{"expired", [&] { a_.ask({"PEXPIRE", "k", "1"}); }},
+           Case{"small",
+                [&] {
+                  a_.ask({"DEL", "k"});
+                  a_.ask({"HSET", "k", "f", "v"});
+                }},
+       }) {
+    SCOPED_TRACE(one.name);
+    fill();
+    loop_->after(milliseconds{700}, one.change);
+    const migrate::Copied copied = copy({"k"});
+    EXPECT_TRUE(copied.unmovable.empty());
+    EXPECT_EQ(a_.ask({"DEBUG", "DIGEST-VALUE", "k"}), b_.ask({"DEBUG", "DIGEST-VALUE", "k"}));
+    EXPECT_EQ(a_.ask({"EXISTS", "k"}), b_.ask({"EXISTS", "k"}));
+    EXPECT_EQ(b_.ask({"EXISTS", "cleave:{move}:k"}), "0");
+  }
+}
+
+TEST_F(Copying, ABigValueWhoseTimeComesInItsCopyIsGoneAtBothEnds) {
+  limits_.big_value_bytes = 10'000;
+  throttle_ = Throttle(8'000'000);
+  for (int i = 0; i < 40; ++i) a_.ask({"RPUSH", "k", std::string(200'000, 'a')});
+  a_.ask({"PEXPIRE", "k", "500"});
+  EXPECT_TRUE(copy({"k"}).unmovable.empty());
+  EXPECT_EQ(b_.ask({"DBSIZE"}), "0");
+}
+
+TEST_F(Copying, ProgressShowsWhileABigValueIsCopied) {
+  limits_.big_value_bytes = 10'000;
+  throttle_ = Throttle(8'000'000);
+  for (int i = 0; i < 40; ++i) a_.ask({"RPUSH", "k", std::string(200'000, 'a')});
+  from_ = connect(source_);
+  to_ = connect(destination_);
+  facts(*from_);
+  Copier copier(*loop_, *from_, *to_, throttle_, limits_);
+  bool ended = false;
+  copier.copy({"k"}, Hurry::kThrottled, [&](const auto&) { ended = true; });
+  run_until(*loop_, [&] { return copier.under_way().bytes > 2'000'000; });
+  EXPECT_FALSE(ended);
+  run_until(*loop_, [&] { return ended; });
+  EXPECT_EQ(copier.under_way().bytes, 0U);
+}
+
+// One command of 150 ms beside the question is no clock that is wrong by 75 ms.
+TEST_F(Copying, ASlowCommandIsNoClockThatDiffers) {
+  from_ = connect(source_);
+  facts(*from_);
+  const auto clock = [&] {
+    std::optional<Result<backend::StoreIdentity>> seen;
+    from_->identify([&](auto identity) { seen = std::move(identity); });
+    run_until(*loop_, [&] { return seen.has_value(); });
+    return (*seen)->clock_ms;
+  };
+  const std::int64_t at_rest = clock();
+  a_.send(wire::command({"DEBUG", "SLEEP", "0.2"}));
+  std::this_thread::sleep_for(milliseconds{20});
+  EXPECT_NEAR(static_cast<double>(clock()), static_cast<double>(at_rest), 12.0);
+  a_.read();
 }
 
 TEST_F(Copying, HoldsItsBudget) {

@@ -12,6 +12,8 @@ namespace {
 constexpr milliseconds kTick{100};
 constexpr std::uint64_t kTicksToPace = 10;  // once a second
 constexpr std::size_t kWaitingMax = 4'096;
+// A move that may well succeed at the next try.
+constexpr std::uint32_t kTriesMax = 3;
 
 const ring::Move* move_of(const SharedDocument& document, MoveId id) {
   return document == nullptr ? nullptr : ring::find_move(*document, id);
@@ -110,13 +112,13 @@ void MoveBoard::resume_strays() {
   }
 }
 
-void MoveBoard::want(ring::MoveRequest request, Begun begun) {
+void MoveBoard::want(ring::MoveRequest request, Begun begun, Tried tried) {
   if (winding_down_ || waiting_.size() >= kWaitingMax) {
     return options_.loop.post([begun = std::move(begun)] {
       if (begun) begun(fail(Code::kExhausted, "too many moves wait already"));
     });
   }
-  waiting_.push_back({.request = std::move(request), .begun = std::move(begun)});
+  waiting_.push_back({.request = std::move(request), .begun = std::move(begun), .tried = tried});
   options_.loop.post(guarded(alive_, [this] { start_what_can(); }));
 }
 
@@ -146,13 +148,14 @@ void MoveBoard::start_what_can() {
       continue;
     }
     wanted.request.now = options_.loop.wall_now();
-    MoveDriver::Options options =
-        driver_options(wanted.request.source, wanted.request.destination, std::move(wanted.begun));
+    MoveDriver::Options options = driver_options(wanted.request.source, wanted.request.destination,
+                                                 std::move(wanted.begun), wanted.tried);
     launch(std::make_unique<MoveDriver>(std::move(wanted.request), std::move(options)));
   }
 }
 
-MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination, Begun begun) {
+MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination, Begun begun,
+                                              Tried tried) {
   return {.loop = options_.loop,
           .writer = options_.writer,
           .directory = options_.directory,
@@ -164,7 +167,8 @@ MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination,
           .limits = options_.limits,
           .mutations = options_.mutations,
           .over = guarded(alive_, [this](MoveDriver& driver) { over(driver); }),
-          .begun = std::move(begun)};
+          .begun = std::move(begun),
+          .tried = tried};
 }
 
 void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
@@ -175,9 +179,36 @@ void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
 void MoveBoard::over(MoveDriver& driver) {
   const migrate::Migration& migration = driver.migration();
   options_.ended(record_of(migration, options_.loop));
-  if (!migration.outcome().unmovable.empty() && !winding_down_) go_around(driver);
+  remember(driver);
+  if (!migration.outcome().unmovable.empty() && !winding_down_) try_again(driver);
   std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
   start_what_can();
+}
+
+// Who refused a move rests; who took part in one that went well is as good as before.
+void MoveBoard::remember(const MoveDriver& driver) {
+  const ring::MoveRequest& request = driver.migration().request();
+  if (driver.migration().outcome().committed) {
+    refusals_.forget(request.source, backend::End::kSource);
+    refusals_.forget(request.destination, backend::End::kDestination);
+    return;
+  }
+  if (!driver.refused() || winding_down_) return;
+  const milliseconds rest = refusals_.note(*driver.refused(), options_.loop.now());
+  const ring::Node* node = ring::find_node(options_.view->document(), driver.refused()->node);
+  options_.decided({.at = options_.loop.wall_now(),
+                    .kind = "refused",
+                    .subject = "node " + (node == nullptr ? "?" : node->name),
+                    .reason = driver.refused()->words + "; no move is planned with it for " +
+                              std::to_string(rest.count() / 1'000) + " s",
+                    .predicted = "",
+                    .real = ""});
+}
+
+void MoveBoard::try_again(const MoveDriver& driver) {
+  Tried tried = driver.tried();
+  if (!driver.migration().outcome().again || ++tried.times >= kTriesMax) return go_around(driver);
+  want(driver.migration().request(), nullptr, tried);
 }
 
 // What cannot be moved stays: the ranges without the tokens of those keys are wanted instead.
@@ -195,7 +226,9 @@ void MoveBoard::go_around(const MoveDriver& driver) {
                       .real = ""});
   }
   request.ranges = ring::difference(request.ranges, ring::normalised(std::move(stay)));
-  if (!request.ranges.empty()) want(std::move(request), nullptr);
+  const Tried tried{.kept_behind =
+                        driver.tried().kept_behind + driver.migration().outcome().unmovable.size()};
+  if (!request.ranges.empty()) want(std::move(request), nullptr, tried);
 }
 
 Result<void> MoveBoard::abort(MoveId move, const std::string& why) {
@@ -233,8 +266,8 @@ std::vector<MoveStatus> MoveBoard::status() const {
     all.push_back({.move = shown != nullptr ? *shown : as_move(migration),
                    .step = std::string(to_string(migration.at())),
                    .waits_for = migration.waits_for(),
-                   .keys_copied = migration.progress().keys_copied,
-                   .bytes_copied = migration.progress().bytes_copied,
+                   .keys_copied = driver->keys_copied(),
+                   .bytes_copied = driver->bytes_copied(),
                    .rounds = migration.progress().rounds});
   }
   return all;

@@ -1,7 +1,8 @@
 // MoveBoard: all moves of one leader's term: those that wait, those under way, those that ended.
 //
 // One outgoing and one incoming move a node; what is wanted beyond that waits its turn. A move that
-// cannot take some keys along is tried again around their tokens, and the keys are published.
+// cannot take a few keys along is tried again around their tokens, and the keys are published. One
+// that a server refused is not: that server is published, and rests.
 //
 // Threads: one loop.
 #pragma once
@@ -18,6 +19,7 @@
 #include "control/move_driver.h"
 #include "control/node_links.h"
 #include "control/operator.h"
+#include "control/refusal_book.h"
 #include "control/throttle.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
@@ -49,7 +51,7 @@ class MoveBoard {
   void see(const SharedDocument& document);
   // `begun` runs when the document shows the move, or with the refusal. Errors: kExhausted when
   // too many wait.
-  void want(ring::MoveRequest request, Begun begun);
+  void want(ring::MoveRequest request, Begun begun, Tried tried = {});
   // Errors: kNotFound; kConflict past the commit (it is finished instead).
   Result<void> abort(MoveId move, const std::string& why);
   // Aborts what can be aborted, forgets what waits; `idle()` is true some time later.
@@ -60,22 +62,31 @@ class MoveBoard {
   // Clients wait at a fence now: whatever can wait should.
   bool fencing() const;
   std::vector<MoveStatus> status() const;
+  // Why the node should not be the source, or the destination, of a planned move: what its server
+  // said when it was last asked, while it rests; else "".
+  std::string refusal(NodeId node, backend::End end) const {
+    return refusals_.words(node, end, options_.loop.now());
+  }
 
  private:
   struct Wanted {
     ring::MoveRequest request;
     Begun begun;
+    Tried tried = {};
   };
 
   void tick();
   void pace_copies();
   void start_what_can();
   bool node_free(NodeId source, NodeId destination) const;
-  MoveDriver::Options driver_options(NodeId source, NodeId destination, Begun begun);
+  MoveDriver::Options driver_options(NodeId source, NodeId destination, Begun begun,
+                                     Tried tried = {});
   void launch(std::unique_ptr<MoveDriver> driver);
   void resume_strays();
   void over(MoveDriver& driver);
+  void try_again(const MoveDriver& driver);
   void go_around(const MoveDriver& driver);
+  void remember(const MoveDriver& driver);
 
   Options options_;
   CopyPace pace_;
@@ -84,6 +95,7 @@ class MoveBoard {
   SharedDocument document_;
   std::deque<Wanted> waiting_;
   std::vector<std::unique_ptr<MoveDriver>> drivers_;
+  RefusalBook refusals_;
   bool winding_down_ = false;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };

@@ -6,10 +6,14 @@
 
 #include "backend/big_value.h"
 #include "base/guarded.h"
+#include "control/preflight.h"
 #include "control/sweep.h"
+#include "ring/width.h"
 
 namespace cleave::control {
 namespace {
+
+using backend::End;
 
 constexpr milliseconds kTick{20};
 constexpr milliseconds kAskAgain{10};
@@ -26,7 +30,8 @@ migrate::ServerFacts server_facts(const backend::StoreIdentity& seen, const std:
 
 MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
     : options_(std::move(options)),
-      migration_(std::move(request), {options_.limits, options_.mutations}),
+      migration_(std::move(request),
+                 {options_.limits, options_.mutations, options_.tried.kept_behind}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
               options_.limits, options_.mutations) {}
 
@@ -73,41 +78,97 @@ void MoveDriver::tick() {
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
 }
 
-void MoveDriver::fail_step(const std::string& where, const Error& why) {
-  feed(migrate::Failed{where + ": " + why.message});
+// Whoever it is, the board does not ask that server again at once.
+void MoveDriver::refused_by(backend::End end, std::string words) {
+  refused_ = Refused{.node = node_of(end), .end = end, .words = std::move(words)};
+}
+
+void MoveDriver::fail_at(backend::End end, const Error& why) {
+  std::string words = name_of(end) + ": " + why.message;
+  // A commit was answered by the document, or will be: what fails behind it is repeated.
+  if (!migration_.outcome().committed) refused_by(end, words);
+  feed(migrate::Failed{std::move(words)});
+}
+
+NodeId MoveDriver::node_of(backend::End end) const {
+  const ring::MoveRequest& request = migration_.request();
+  return end == End::kSource ? request.source : request.destination;
+}
+
+std::string MoveDriver::name_of(backend::End end) const {
+  const std::string role = end == End::kSource ? "the source" : "the destination";
+  const ring::Node* node = ring::find_node(options_.view->document(), node_of(end));
+  return node == nullptr ? role
+                         : role + " " + node->name + " (" + node->members.front().address + ")";
+}
+
+std::uint64_t MoveDriver::keys_copied() const {
+  return migration_.progress().keys_copied + copier_.under_way().keys;
+}
+
+std::uint64_t MoveDriver::bytes_copied() const {
+  return migration_.progress().bytes_copied + copier_.under_way().bytes;
 }
 
 // ---- the servers --------------------------------------------------------------------------------
 
-void MoveDriver::act_on(const migrate::Identify&) {
+void MoveDriver::act_on(const migrate::Identify& action) {
   // Both ends are asked at once; the answer that comes second completes the event.
   struct Both {
     std::optional<backend::StoreIdentity> source;
     std::optional<backend::StoreIdentity> destination;
   };
   auto both = std::make_shared<Both>();
-  const auto take = [this, both](std::optional<backend::StoreIdentity> Both::* end,
-                                 const char* where) {
-    return guarded(alive_, [this, both, end, where](Result<backend::StoreIdentity> seen) {
-      if (!seen) return fail_step(where, seen.error());
+  const auto take = [this, both, action](std::optional<backend::StoreIdentity> Both::* end,
+                                         End which) {
+    return guarded(alive_, [this, both, action, end, which](Result<backend::StoreIdentity> seen) {
+      if (!seen) return fail_at(which, seen.error());
       (*both).*end = std::move(*seen);
       if (!both->source || !both->destination) return;
       const std::string& mark = options_.view->document().mark;
-      feed(migrate::Identified{server_facts(*both->source, mark),
-                               server_facts(*both->destination, mark)});
+      const migrate::Identified identified{server_facts(*both->source, mark),
+                                           server_facts(*both->destination, mark)};
+      action.preflight ? look_ahead(identified) : feed(identified);
     });
   };
-  options_.source->identify(take(&Both::source, "source"));
-  options_.destination->identify(take(&Both::destination, "destination"));
+  options_.source->identify(take(&Both::source, End::kSource));
+  options_.destination->identify(take(&Both::destination, End::kDestination));
+}
+
+// Only where both carry our marker: nothing is written to a server that may not be ours.
+void MoveDriver::look_ahead(const migrate::Identified& seen) {
+  const bool ours = seen.source.marked && seen.destination.marked;
+  if (!ours || !seen.destination.primary) return feed(seen);
+  preflight({.source = {options_.source, name_of(End::kSource)},
+             .destination = {options_.destination, name_of(End::kDestination)},
+             .in_range = in_range(),
+             .share_ppm = share_ppm()},
+            alive_, [this, seen](const PreflightResult& found) {
+              if (!found.why.empty()) refused_by(found.at, found.why);
+              migrate::Identified identified = seen;
+              identified.unfit = found.why;
+              feed(identified);
+            });
+}
+
+// How much of the source's tokens the move takes.
+std::uint32_t MoveDriver::share_ppm() const {
+  Wide owned = 0;
+  for (const ring::Entry& entry : options_.view->entries()) {
+    if (entry.node == migration_.request().source) owned += ring::width(entry.range);
+  }
+  Wide moved = 0;
+  for (const ring::TokenRange& range : migration_.request().ranges) moved += ring::width(range);
+  if (owned == 0 || moved >= owned) return 1'000'000;
+  return static_cast<std::uint32_t>(moved * 1'000'000 / owned);
 }
 
 void MoveDriver::act_on(const migrate::SweepBoth&) {
   sweep(options_.source, options_.writer, guarded(alive_, [this](Result<void> source) {
-          if (!source) return fail_step("sweep of the source", source.error());
+          if (!source) return fail_at(End::kSource, source.error());
           sweep(options_.destination, options_.writer,
                 guarded(alive_, [this](Result<void> destination) {
-                  if (!destination)
-                    return fail_step("sweep of the destination", destination.error());
+                  if (!destination) return fail_at(End::kDestination, destination.error());
                   feed(migrate::Swept{});
                 }));
         }));
@@ -129,11 +190,11 @@ void MoveDriver::empty(backend::RedisStore& store, std::string from, bool leftov
   };
   store.list(from, doomed,
              guarded(alive_, [this, &store, leftovers, emptied](Result<backend::Page> page) {
-               if (!page) return fail_step("list", page.error());
+               if (!page) return fail_at(end_of(store), page.error());
                store.remove(std::move(page->keys),
                             guarded(alive_, [this, &store, leftovers, emptied,
                                              next = page->next](Result<void> removed) {
-                              if (!removed) return fail_step("remove", removed.error());
+                              if (!removed) return fail_at(end_of(store), removed.error());
                               if (next.empty()) return emptied();
                               empty(store, next, leftovers, emptied);
                             }));
@@ -152,7 +213,7 @@ void MoveDriver::act_on(const migrate::ScanNext& action) {
   if (action.from_start) scan_cursor_.clear();
   options_.source->list(
       scan_cursor_, in_range(), guarded(alive_, [this](Result<backend::Page> page) {
-        if (!page) return fail_step("scan of the source", page.error());
+        if (!page) return fail_at(End::kSource, page.error());
         scan_cursor_ = page->next;
         feed(migrate::ScanPage{.keys = std::move(page->keys), .last = page->next.empty()});
       }));
@@ -161,7 +222,8 @@ void MoveDriver::act_on(const migrate::ScanNext& action) {
 void MoveDriver::act_on(const migrate::CopyKeys& action) {
   const Hurry hurry = action.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
   copier_.copy(action.keys, hurry, guarded(alive_, [this](Result<migrate::Copied> copied) {
-                 if (!copied) return fail_step("copy", copied.error());
+                 if (!copied)
+                   return fail_at(copier_.failed_at().value_or(End::kSource), copied.error());
                  feed(*copied);
                }));
 }
@@ -170,7 +232,7 @@ void MoveDriver::act_on(const migrate::WaitReplicas& action) {
   options_.destination->wait_replicas(action.replicas,
                                       guarded(alive_, [this](Result<std::uint32_t> reached) {
                                         if (!reached)
-                                          return fail_step("wait for replicas", reached.error());
+                                          return fail_at(End::kDestination, reached.error());
                                         feed(migrate::ReplicasWaited{*reached});
                                       }));
 }
@@ -213,7 +275,8 @@ void MoveDriver::act_on(const migrate::Take& action) { ask_take(action.session, 
 
 void MoveDriver::ask_take(const SessionId& session, std::uint64_t number) {
   peer::RouterPeer* router = options_.directory.find(session);
-  if (router == nullptr || migration_.at() != migrate::Step::kRounds) return;
+  const migrate::Step at = migration_.at();
+  if (router == nullptr || (at != migrate::Step::kRounds && at != migrate::Step::kScan)) return;
   router->take(migration_.id(), migration_.copying_epoch(), number,
                guarded(alive_, [this, session, number](Result<peer::DirtyBatch> batch) {
                  if (batch) {

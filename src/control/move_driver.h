@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,19 @@
 #include "base/mutation.h"
 #include "control/copier.h"
 #include "control/document_writer.h"
+#include "control/refusal_book.h"
 #include "migrate/migration.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
 #include "ring/view.h"
 
 namespace cleave::control {
+
+// What earlier tries of the same order came to.
+struct Tried {
+  std::uint32_t times = 0;
+  std::size_t kept_behind = 0;  // keys that this try goes around
+};
 
 class MoveDriver {
  public:
@@ -40,6 +48,7 @@ class MoveDriver {
     std::function<void(MoveDriver&)> over;
     // The move was begun (its id is known) or refused before that.
     std::function<void(Result<MoveId>)> begun;
+    Tried tried = {};
   };
 
   MoveDriver(ring::MoveRequest request, Options options);
@@ -50,6 +59,12 @@ class MoveDriver {
   void abort(std::string why);
 
   const migrate::Migration& migration() const { return migration_; }
+  const Tried& tried() const { return options_.tried; }
+  // The server that said no, or could not be reached, with its words; nullopt: none did.
+  const std::optional<Refused>& refused() const { return refused_; }
+  // With what is being copied right now.
+  std::uint64_t keys_copied() const;
+  std::uint64_t bytes_copied() const;
   // Both ends and all commands are free for another move (rule 8).
   bool settled() const;
 
@@ -75,13 +90,23 @@ class MoveDriver {
              std::function<void()> emptied);
   // What is of the move's ranges and not our own.
   backend::Store::KeyFilter in_range() const;
-  void fail_step(const std::string& where, const Error& why);
+  // "the source a (10.0.0.1:6379)".
+  std::string name_of(backend::End end) const;
+  NodeId node_of(backend::End end) const;
+  backend::End end_of(const backend::RedisStore& store) const {
+    return &store == options_.source.get() ? backend::End::kSource : backend::End::kDestination;
+  }
+  std::uint32_t share_ppm() const;
+  void look_ahead(const migrate::Identified& seen);
+  void refused_by(backend::End end, std::string words);
+  void fail_at(backend::End end, const Error& why);
 
   Options options_;
   migrate::Migration migration_;
   Copier copier_;
   std::string scan_cursor_;
   bool told_begun_ = false;
+  std::optional<Refused> refused_;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

@@ -137,7 +137,8 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .memory_bytes = facts->memory_bytes,
                 .memory_bytes_max = facts->memory_bytes_max,
                 .commands = facts->commands,
-                .version = facts->version};
+                .version = facts->version,
+                .rdb_version = facts->rdb_version};
   link.counters = {.incarnation = identity.incarnation,
                    .command_stats = std::move(facts->command_stats),
                    .asked = asked,

@@ -94,6 +94,9 @@ struct NodeFacts {
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
   std::uint64_t commands = 0;          // total_commands_processed
   std::string version;
+  std::uint16_t rdb_version = 0;  // of the values that it writes; 0 = not known
+  // What its server said when it was last to give or to take keys, while it rests for it.
+  std::string refuses = {};
   // What reached it past the routers, a second, in the last interval that could be judged.
   std::uint64_t unattributed_requests = 0;
   std::uint64_t unattributed_writes = 0;

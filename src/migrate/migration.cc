@@ -16,11 +16,19 @@ std::set<SessionId> sessions_set(const ring::Document& document) {
 // CopyKeys under way at once while scanning: enough that source, destination and driver all work.
 constexpr std::uint64_t kCopiesOpenMax = 4;
 constexpr seconds kCopyingAckMax{5};
+// While the scan goes on: often enough that no router's dirty set comes near its bound.
+constexpr milliseconds kTakeEvery{100};
+// A move leaves no more than so many keys behind, nor more than one in a thousand: else it is
+// aborted as a whole, and no cut is laid.
+constexpr std::size_t kKeptBehindMax = 16;
+constexpr std::uint64_t kKeptBehindShare = 1'000;
+// A key that is copied in pieces and found written again in so many takes stays behind.
+constexpr std::uint32_t kBigRoundsMax = 8;
 
-std::string keys_text(const std::vector<Unmovable>& unmovable) {
-  const std::string& first = unmovable.front().reason;
-  if (unmovable.size() == 1) return "one key cannot be moved: " + first;
-  return std::to_string(unmovable.size()) + " keys cannot be moved, the first: " + first;
+std::string keys_text(const std::map<std::string, std::string>& unmovable) {
+  const auto& [key, reason] = *unmovable.begin();
+  if (unmovable.size() == 1) return "one key cannot be moved: " + reason;
+  return std::to_string(unmovable.size()) + " keys cannot be moved, one of them because " + reason;
 }
 
 }  // namespace
@@ -117,7 +125,7 @@ Actions Migration::on(const Start&, Instant now) {
   entered_ = now;
   if (step_ == Step::kClean) return {SweepBoth{}};
   if (step_ != Step::kIdentify) return {};
-  return {Identify{}};
+  return {Identify{.preflight = true}};
 }
 
 Actions Migration::on(const Identified& event, Instant now) {
@@ -154,6 +162,7 @@ std::string Migration::refusal(const Identified& event) const {
     return "the source does not carry this pool's ownership marker; see 'cleave adopt'";
   if (!destination.marked && !options_.mutations.no_marker_check)
     return "the destination does not carry this pool's ownership marker; see 'cleave adopt'";
+  if (!event.unfit.empty()) return event.unfit;
   return clocks_apart(event);
 }
 
@@ -238,7 +247,7 @@ Actions Migration::scan_on(Instant now) {
     scan_open_ = true;
     return {ScanNext{.from_start = true}};
   }
-  if (scan_ended_) return copies_open_ == 0 ? next_round(now) : Actions{};
+  if (scan_ended_) return copies_open_ == 0 && waiting_.empty() ? scanned(now) : Actions{};
   if (scan_open_ || copies_open_ >= kCopiesOpenMax) return {};
   scan_open_ = true;
   return {ScanNext{}};
@@ -248,6 +257,7 @@ Actions Migration::on(const ScanPage& event, Instant now) {
   if (step_ != Step::kScan || !scan_open_) return {};
   scan_open_ = false;
   scan_ended_ = event.last;
+  keys_seen_ += event.keys.size();
   Actions actions;
   if (!event.keys.empty()) {
     ++copies_open_;
@@ -257,16 +267,32 @@ Actions Migration::on(const ScanPage& event, Instant now) {
   return actions;
 }
 
+// What cannot be moved is known when all was looked at; then either little stays or nothing moves.
+Actions Migration::scanned(Instant now) {
+  return stay_.empty() ? next_round(now) : keep_behind(now);
+}
+
+Actions Migration::keep_behind(Instant now) {
+  const std::uint64_t kept = options_.kept_behind + stay_.size();
+  const std::uint64_t keys = keys_seen_ + options_.kept_behind;
+  const std::uint64_t share =
+      std::max<std::uint64_t>((keys + kKeptBehindShare - 1) / kKeptBehindShare, 1);
+  if (kept > std::min<std::uint64_t>(kKeptBehindMax, share))
+    return abort("too many keys would stay behind: " + keys_text(stay_), now);
+  for (const auto& [key, reason] : stay_) outcome_.unmovable.push_back({key, reason});
+  return abort(keys_text(stay_), now);
+}
+
 Actions Migration::on(const Copied& event, Instant now) {
-  if (!before_commit() || copies_open_ == 0) return {};
+  if (!before_commit() || step_ == Step::kAbort || copies_open_ == 0) return {};
   --copies_open_;
   progress_.keys_copied += event.keys;
   progress_.bytes_copied += event.bytes;
-  if (!event.unmovable.empty()) {
-    outcome_.unmovable = event.unmovable;
-    return abort(keys_text(event.unmovable), now);
-  }
+  for (const std::string& key : event.big) big_.try_emplace(key, 0);
+  for (const Unmovable& each : event.unmovable) stay_[each.key] = each.reason;
+  if (options_.kept_behind + stay_.size() > kKeptBehindMax) return keep_behind(now);
   if (step_ == Step::kScan) return scan_on(now);
+  if (!stay_.empty()) return keep_behind(now);
   if (copies_open_ > 0) return {};
   if (step_ == Step::kRounds && waiting_.empty())
     return round_small_ ? enter(Step::kFence, {Write{Change::kFence}}, now) : next_round(now);
@@ -282,16 +308,30 @@ Actions Migration::next_round(Instant now) {
                      " rounds)",
                  now);
   ++progress_.rounds;
+  enter(Step::kRounds, {}, now);
+  return take_dirty(now);
+}
+
+Actions Migration::take_dirty(Instant now) {
   ++take_number_;
+  taken_at_ = now;
   waiting_ = members_;
   Actions actions;
   for (const SessionId& session : waiting_)
     actions.emplace_back(Take{.session = session, .number = take_number_});
-  return enter(Step::kRounds, std::move(actions), now);
+  return actions;
+}
+
+// While the scan goes on too: a router's dirty set is bounded, and a scan may take hours.
+Actions Migration::take_meanwhile(Instant now) {
+  const bool open = !waiting_.empty() || copies_open_ > kCopiesOpenMax;
+  if (step_ != Step::kScan || scan_ended_ || open || now - taken_at_ < kTakeEvery) return {};
+  return take_dirty(now);
 }
 
 Actions Migration::on(const Taken& event, Instant now) {
-  if (step_ != Step::kRounds || event.number != take_number_) return {};
+  if (step_ != Step::kRounds && step_ != Step::kScan) return {};
+  if (event.number != take_number_) return {};
   if (waiting_.erase(event.session) == 0) return {};
   if (event.whole_range)
     return abort("a command whose keys are not all known, or too many writes, met the move", now);
@@ -299,9 +339,33 @@ Actions Migration::on(const Taken& event, Instant now) {
   if (!waiting_.empty()) return {};
   // As if the sets had been listed, copied, and emptied afterwards by every second take.
   if (options_.mutations.dump_before_take && take_number_ % 2 == 0) pending_.clear();
+  if (step_ == Step::kScan) return copy_meanwhile(now);
   round_small_ = pending_.size() <= options_.limits.dirty_small_keys;
+  // A fence is not for a key that takes longer than a fence may be held: not before a round in
+  // which nobody wrote it.
+  for (const std::string& key : pending_) {
+    const auto big = big_.find(key);
+    if (big == big_.end()) continue;
+    round_small_ = false;
+    if (++big->second >= kBigRoundsMax)
+      stay_[key] = "it was written again each time while it was copied in pieces";
+  }
+  if (!stay_.empty()) return keep_behind(now);
   if (pending_.empty()) return enter(Step::kFence, {Write{Change::kFence}}, now);
   return copy_pending(false);
+}
+
+// What is copied in pieces waits for the rounds: it would be copied again and again while a long
+// scan stands still.
+Actions Migration::copy_meanwhile(Instant now) {
+  CopyKeys copy;
+  for (const std::string& key : pending_) {
+    if (!big_.contains(key)) copy.keys.push_back(key);
+  }
+  if (copy.keys.empty()) return scan_on(now);
+  for (const std::string& key : copy.keys) pending_.erase(key);
+  ++copies_open_;
+  return {std::move(copy)};
 }
 
 Actions Migration::copy_pending(bool fenced) {
@@ -339,6 +403,12 @@ Actions Migration::on(const FencedAcked& event, Instant now) {
 
 // Rules 18 and 19: what is left, then the replicas, then one more look at both servers.
 Actions Migration::last_copies(Instant now) {
+  for (const std::string& key : pending_) {
+    if (!big_.contains(key)) continue;
+    outcome_.again = true;
+    outcome_.unmovable = {{key, "it was written again each time while it was copied in pieces"}};
+    return abort("a key that is copied in pieces was written again before the fence", now);
+  }
   if (!pending_.empty()) {
     enter(Step::kLastCopies, {}, now);
     return copy_pending(true);
@@ -365,7 +435,7 @@ Actions Migration::on(const ReplicasWaited& event, Instant now) {
 Actions Migration::committed(const ring::Move& move, Instant now) {
   clean_epoch_ = move.phase_epoch;
   progress_.committed = now;
-  outcome_ = Outcome{.committed = true, .why = "", .unmovable = {}};
+  outcome_ = Outcome{.committed = true};
   return enter(Step::kClean, {Clean{}}, now);
 }
 
@@ -428,6 +498,7 @@ Actions Migration::on(const AbortWanted& event, Instant now) {
 }
 
 Actions Migration::on(const Tick&, Instant now) {
+  if (step_ == Step::kScan) return take_meanwhile(now);
   if (retry_) {
     retry_ = false;
     if (step_ == Step::kAbort) return {Write{Change::kAbort}};

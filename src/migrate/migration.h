@@ -62,6 +62,7 @@ struct Start {};
 struct Identified {  // answer to Identify
   ServerFacts source;
   ServerFacts destination;
+  std::string unfit = {};  // what the preflight found: why the move could not be carried out
 };
 // A document was read or written; also sent for each later document that the driver sees.
 struct DocumentSeen {
@@ -86,7 +87,8 @@ struct ScanPage {
 struct Copied {  // answer to one CopyKeys
   std::uint64_t keys = 0;
   std::uint64_t bytes = 0;
-  std::vector<Unmovable> unmovable;
+  std::vector<Unmovable> unmovable = {};
+  std::vector<std::string> big = {};  // those that took too long to be copied at a fence
 };
 struct Taken {
   SessionId session;
@@ -120,8 +122,10 @@ using Event = std::variant<Start, Identified, DocumentSeen, Written, WriteRefuse
 
 enum class Change : std::uint8_t { kBegin, kFence, kCommit, kFinish, kAbort };
 
-struct Identify {};  // INFO, marker, TIME of both ends -> Identified
-struct Write {       // compare-and-set -> Written | WriteRefused
+struct Identify {          // INFO, marker, TIME of both ends -> Identified
+  bool preflight = false;  // also whether both can do what a move needs of them
+};
+struct Write {  // compare-and-set -> Written | WriteRefused
   Change change = Change::kAbort;
 };
 struct SweepBoth {};   // rule 7 at both ends -> Swept
@@ -178,8 +182,9 @@ std::string_view to_string(Step step);
 // How a move ended.
 struct Outcome {
   bool committed = false;
-  std::string why;                   // of an abort or refusal; empty after a commit
-  std::vector<Unmovable> unmovable;  // keys because of which it was aborted
+  std::string why = {};                   // of an abort or refusal; empty after a commit
+  std::vector<Unmovable> unmovable = {};  // keys because of which it was aborted: few, to go around
+  bool again = false;                     // the same move may well succeed at the next try
 };
 
 // What a move has done so far.
@@ -197,6 +202,7 @@ class Migration {
   struct Options {
     Limits limits;
     Mutations mutations;
+    std::size_t kept_behind = 0;  // keys around which this move goes already
   };
 
   // A new move. The first event is Start.
@@ -249,10 +255,15 @@ class Migration {
   Actions begun(const ring::Document& document, Instant now);
   Actions await_copying(Instant now);
   Actions scan_on(Instant now);
+  Actions take_dirty(Instant now);
+  Actions take_meanwhile(Instant now);
+  Actions scanned(Instant now);
+  Actions keep_behind(Instant now);
   Actions next_round(Instant now);
   Actions fenced(const ring::Move& move, const ring::Document& document, Instant now);
   Actions last_copies(Instant now);
   Actions committed(const ring::Move& move, Instant now);
+  Actions copy_meanwhile(Instant now);
   Actions copy_pending(bool fenced);
   std::string refusal(const Identified& event) const;
   std::string clocks_apart(const Identified& event) const;
@@ -274,8 +285,13 @@ class Migration {
   std::set<SessionId> members_;  // of the document that the present wait is about
   std::set<SessionId> waiting_;  // members that have not answered yet
   std::uint64_t take_number_ = 0;
+  Instant taken_at_{0};
   std::set<std::string> pending_;  // dirty keys to copy next
-  std::uint64_t copies_open_ = 0;  // CopyKeys without their Copied
+  std::uint64_t keys_seen_ = 0;    // by the scan
+  // Copied in pieces, and in how many takes each was found written again.
+  std::map<std::string, std::uint32_t> big_;
+  std::map<std::string, std::string> stay_;  // what cannot be moved, and why
+  std::uint64_t copies_open_ = 0;            // CopyKeys without their Copied
   bool scan_open_ = false;
   bool scan_ended_ = false;
   bool round_small_ = false;  // the last take found few keys: time to fence

@@ -33,13 +33,13 @@ class Story {
     facts_b_ = {.incarnation = {"run-b", "repl-b"}, .primary = true, .marked = true};
   }
 
-  Migration make(Mutations mutations = {}) {
+  Migration make(Mutations mutations = {}, std::size_t kept_behind = 0) {
     return Migration({.ranges = {kRange},
                       .source = NodeId{1},
                       .destination = NodeId{2},
                       .reason = "test",
                       .now = UnixMillis{1}},
-                     {.limits = {}, .mutations = mutations});
+                     {.limits = {}, .mutations = mutations, .kept_behind = kept_behind});
   }
 
   // Applies the edit of a Write and tells the machine.
@@ -245,6 +245,152 @@ TEST(Migration, AbortsForAKeyThatCannotBeMoved) {
   const Copied copied{.keys = 0, .bytes = 0, .unmovable = {{"big", "too big"}}};
   EXPECT_TRUE(writes(move.step(copied, story.now_), Change::kAbort));
   story.write(move, Change::kAbort);
+  ASSERT_EQ(move.outcome().unmovable.size(), 1U);
+  EXPECT_EQ(move.outcome().unmovable[0].key, "big");
+}
+
+// One order once became 20,000 cuts.
+TEST(Migration, KeepsAFewKeysBehindAndElseMovesNothing) {
+  struct Case {
+    std::size_t keys = 0;
+    std::size_t unmovable = 0;
+    std::size_t kept_before = 0;
+    bool around = false;
+  };
+  for (const Case& one : {Case{10, 1, 0, true}, Case{10, 2, 0, false}, Case{5'000, 5, 0, true},
+                          Case{5'000, 6, 0, false}, Case{50'000, 16, 0, true},
+                          Case{50'000, 17, 0, false}, Case{50'000, 10, 7, false}}) {
+    SCOPED_TRACE(std::to_string(one.keys) + " keys, " + std::to_string(one.unmovable));
+    Story story;
+    Migration move = story.make({}, one.kept_before);
+    story.to_scan(move);
+    Copied copied;
+    for (std::size_t i = 0; i < one.unmovable; ++i)
+      copied.unmovable.push_back({"k" + std::to_string(i), "too big"});
+    move.step(ScanPage{.keys = std::vector<std::string>(one.keys, "k"), .last = true}, story.now_);
+    EXPECT_TRUE(writes(move.step(copied, story.now_), Change::kAbort));
+    EXPECT_EQ(move.outcome().unmovable.size(), one.around ? one.unmovable : 0);
+    story.write(move, Change::kAbort);
+    EXPECT_NE(move.outcome().why.find("too big"), std::string::npos);
+  }
+}
+
+// What stays is known, and named, at once: not one abort for each page.
+TEST(Migration, LooksAtAllKeysBeforeItLeavesAnyBehind) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = std::vector<std::string>(2'000, "k"), .last = false}, story.now_);
+  Copied copied;
+  copied.unmovable = {{"one", "too big"}};
+  EXPECT_FALSE(writes(move.step(copied, story.now_), Change::kAbort));
+  move.step(ScanPage{.keys = {"other"}, .last = true}, story.now_);
+  copied.unmovable = {{"other", "too big"}};
+  EXPECT_TRUE(writes(move.step(copied, story.now_), Change::kAbort));
+  EXPECT_EQ(move.outcome().unmovable.size(), 2U);
+}
+
+TEST(Migration, RefusesWhatThePreflightFound) {
+  Story story;
+  Migration move = story.make();
+  const Actions first = move.step(Start{}, story.now_);
+  EXPECT_TRUE(std::get<Identify>(first.front()).preflight);
+  Identified seen{story.facts_a_, story.facts_b_};
+  seen.unfit = "b refuses what a move needs: OOM";
+  EXPECT_TRUE(has<Over>(move.step(seen, story.now_)));
+  EXPECT_EQ(move.outcome().why, seen.unfit);
+  EXPECT_TRUE(story.document_.moves.empty());
+}
+
+// A router's dirty set is bounded, and a scan may take hours.
+TEST(Migration, TakesDirtySetsWhileItScans) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = {"a"}, .last = false}, story.now_);
+  story.now_ += milliseconds{101};
+  const Actions takes = move.step(Tick{}, story.now_);
+  ASSERT_EQ(takes.size(), 2U);  // one a router
+  EXPECT_EQ(std::get<Take>(takes.front()).number, 1U);
+  EXPECT_TRUE(move.step(Tick{}, story.now_ + seconds{1}).empty()) << "one take at a time";
+  EXPECT_TRUE(story.take(move, "r1", {"dirty"}).empty());
+  const Actions copies = story.take(move, "r2", {});
+  ASSERT_TRUE(has<CopyKeys>(copies));
+  EXPECT_EQ(std::get<CopyKeys>(copies.front()).keys, std::vector<std::string>{"dirty"});
+  // The rounds go on from there.
+  move.step(ScanPage{.keys = {}, .last = true}, story.now_);
+  move.step(Copied{.keys = 1}, story.now_);
+  const Actions round = move.step(Copied{.keys = 1}, story.now_);
+  ASSERT_TRUE(has<Take>(round));
+  EXPECT_EQ(std::get<Take>(round.front()).number, 2U);
+}
+
+// Else a scan of hours would wait for one large key at each take.
+TEST(Migration, WhatIsCopiedInPiecesWaitsForTheRounds) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = {"big"}, .last = false}, story.now_);
+  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
+  story.now_ += milliseconds{101};
+  move.step(Tick{}, story.now_);
+  story.take(move, "r1", {"big", "small"});
+  const Actions meanwhile = story.take(move, "r2", {});
+  ASSERT_TRUE(has<CopyKeys>(meanwhile));
+  EXPECT_EQ(std::get<CopyKeys>(meanwhile.front()).keys, std::vector<std::string>{"small"});
+  move.step(Copied{.keys = 1}, story.now_);
+  move.step(ScanPage{.keys = {}, .last = true}, story.now_);
+  story.take(move, "r1", {}, 2);
+  const Actions round = story.take(move, "r2", {}, 2);
+  ASSERT_TRUE(has<CopyKeys>(round));
+  EXPECT_EQ(std::get<CopyKeys>(round.front()).keys, std::vector<std::string>{"big"});
+}
+
+// The take on its way may hand over keys: the rounds wait for it.
+TEST(Migration, ATakeOnItsWayIsAnsweredBeforeTheRoundsBegin) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  story.now_ += milliseconds{101};
+  EXPECT_TRUE(has<Take>(move.step(Tick{}, story.now_)));
+  EXPECT_TRUE(move.step(ScanPage{.keys = {}, .last = true}, story.now_).empty());
+  story.take(move, "r1", {"dirty"});
+  EXPECT_TRUE(has<CopyKeys>(story.take(move, "r2", {})));
+  EXPECT_TRUE(has<Take>(move.step(Copied{.keys = 1}, story.now_)));
+}
+
+// A key that is copied in pieces takes longer than a fence may be held.
+TEST(Migration, NoFenceWhileABigKeyIsWritten) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = {"big"}, .last = true}, story.now_);
+  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
+  story.take(move, "r1", {"big"});
+  EXPECT_TRUE(has<CopyKeys>(story.take(move, "r2", {})));
+  EXPECT_TRUE(has<Take>(move.step(Copied{.keys = 1, .big = {"big"}}, story.now_)));
+  story.take(move, "r1", {}, 2);
+  EXPECT_TRUE(writes(story.take(move, "r2", {}, 2), Change::kFence));
+  story.write(move, Change::kFence);
+  story.fenced_ack(move, "r1", {"big"});
+  EXPECT_TRUE(writes(story.fenced_ack(move, "r2"), Change::kAbort));
+  EXPECT_TRUE(move.outcome().again);
+}
+
+TEST(Migration, ABigKeyThatIsNeverAtRestStaysBehind) {
+  Story story;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = {"big"}, .last = true}, story.now_);
+  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
+  std::uint64_t round = 1;
+  for (; move.at() == Step::kRounds && round < 100; ++round) {
+    story.take(move, "r1", {"big"}, round);
+    story.take(move, "r2", {}, round);
+    move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
+  }
+  EXPECT_EQ(move.at(), Step::kAbort);
+  EXPECT_LT(round, 20U);
   ASSERT_EQ(move.outcome().unmovable.size(), 1U);
   EXPECT_EQ(move.outcome().unmovable[0].key, "big");
 }

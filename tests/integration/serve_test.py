@@ -13,16 +13,18 @@ import harness
 
 
 class Servers:
-    """Plain redis-servers and a configuration over them. `passwords`: of the first ones."""
+    """Plain redis-servers and a configuration over them. `passwords`: of the first ones;
+    `programs`: what the first ones are, where not redis-server."""
 
-    def __init__(self, count, passwords=()):
+    def __init__(self, count, passwords=(), programs=()):
         self.base = tempfile.mkdtemp(prefix="cleave-serve-")
         self.ports = [harness.free_port() for _ in range(count)]
         self.processes = []
         secrets = dict(zip(self.ports, passwords))
+        kinds = dict(zip(self.ports, programs))
         for port in self.ports:
             self.processes.append(subprocess.Popen(
-                ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
+                [kinds.get(port, "redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "",
                  "--appendonly", "no", "--dir", self.base,
                  *(["--requirepass", secrets[port]] if port in secrets else [])],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL))
