@@ -6,13 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "backend/refusal.h"
+#include "backend/piece_copy.h"
 
 namespace cleave::backend {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
-constexpr std::size_t kPieceElementsMax = 2'000;
 // Hashes of so many fields are read by a list of their names and sizes: an element that is too
 // large is then found without being read.
 constexpr std::int64_t kListedFieldsMax = 10'000;
@@ -51,78 +49,34 @@ std::uint64_t bytes_of(const Arguments& arguments) {
   return bytes;
 }
 
-// One copy under way; owns itself until it has answered.
-class Copying : public std::enable_shared_from_this<Copying> {
+// A string, list, set, hash or sorted set.
+class ElementsCopy final : public PieceCopy {
  public:
-  Copying(BigCopying ends, const Item& item, std::function<void(BigCopy)> done)
-      : ends_(std::move(ends)),
-        item_(item),
-        done_(std::move(done)),
-        hidden_(std::string(kMovePrefix) + ":" + item.key) {}
+  ElementsCopy(BigCopying ends, const Item& item, Done done)
+      : PieceCopy(std::move(ends), item, std::move(done)) {}
 
   void begin() {
-    began_ = ends_.loop.now();
     Commands commands;
     commands.add({"TYPE", item_.key});
     commands.add({"PTTL", item_.key});
     commands.add({"TIME"});
-    ask(End::kSource, commands, [this](Replies replies) {
-      if (replies[0].text == "none") return answer({.changed = true});
-      reader_ = reader_of(replies[0].text);
+    ask(End::kSource, commands, [this](const Replies& replies) {
+      const std::string& type = replies[0].text;
+      if (type == "none") return became_other();
+      if (type == "stream")
+        return copy_stream(ends_, item_, replies[1].integer, replies[2], take_done());
+      reader_ = reader_of(type);
       if (reader_ == nullptr) {
-        return stay("a value of type " + replies[0].text + " with " + std::to_string(item_.bytes) +
+        return stay("a value of type " + type + " with " + std::to_string(item_.bytes) +
                     " bytes cannot be copied in pieces");
       }
+      type_ = reader_->type;
       take_expiry(replies[1].integer, replies[2]);
       count_elements();
     });
   }
 
  private:
-  using Then = std::function<void(Replies)>;
-
-  RedisStore& store(End end) { return end == End::kSource ? ends_.source : ends_.destination; }
-
-  // Goes on with replies that may have errors; what is said of a server ends the copy.
-  void ask_all(End end, const Commands& commands, Then then) {
-    store(end).run(commands, [self = shared_from_this(), end,
-                              then = std::move(then)](Result<Replies> replies) {
-      if (self->ends_.alive.expired()) return;
-      if (!replies) return self->failed(end, replies.error());
-      if (const wire::Reply* said = self->refusal(*replies))
-        return self->failed(end, {Code::kUnavailable, "a piece was refused: " + said->text});
-      then(std::move(*replies));
-    });
-  }
-
-  // Goes on when there is no error. At the source one that is said of the value means that it
-  // became something else meanwhile.
-  void ask(End end, const Commands& commands, Then then) {
-    ask_all(end, commands, [this, end, then = std::move(then)](Replies replies) {
-      for (const wire::Reply& reply : replies) {
-        if (!reply.is_error()) continue;
-        if (end == End::kSource) return answer({.changed = true});
-        return stay("the destination refused a piece of it: " + reply.text);
-      }
-      then(std::move(replies));
-    });
-  }
-
-  // A server that does not know a command is only asked for one that it need not know.
-  const wire::Reply* refusal(const Replies& replies) const {
-    for (const wire::Reply& reply : replies) {
-      if (optional_ && reply.is_error() && reply.text.starts_with("ERR unknown command")) continue;
-      if (const wire::Reply* said = server_refusal({&reply, 1})) return said;
-    }
-    return nullptr;
-  }
-
-  void take_expiry(std::int64_t left_ms, const wire::Reply& time) {
-    if (left_ms < 0 || time.elements.size() != 2) return;
-    expires_at_ms_ = to_number(time.elements[0].text) * 1'000 +
-                     to_number(time.elements[1].text) / 1'000 + left_ms;
-  }
-
   void count_elements() {
     Commands commands;
     commands.add({reader_->count, item_.key});
@@ -138,14 +92,6 @@ class Copying : public std::enable_shared_from_this<Copying> {
     });
   }
 
-  // So many elements make about one piece. After a piece of larger ones fewer are asked for at
-  // once, after one of smaller ones more by and by.
-  void fit_pieces(std::uint64_t mean_bytes) {
-    const std::uint64_t fit = std::clamp<std::uint64_t>(
-        kPieceBytes / std::max<std::uint64_t>(mean_bytes, 1), 1, kPieceElementsMax);
-    elements_ = elements_ == 0 ? fit : std::min(fit, elements_ * 2);
-  }
-
   // ---- small numbers of fields: by their names
   void list_fields() {
     Commands commands;
@@ -156,7 +102,7 @@ class Copying : public std::enable_shared_from_this<Copying> {
         sizes.add({"HSTRLEN", item_.key, field.text});
         fields_.push_back({.name = std::move(field.text)});
       }
-      if (fields_.empty()) return answer({.changed = true});
+      if (fields_.empty()) return became_other();
       ask(End::kSource, sizes, [this](const Replies& lengths) {
         for (std::size_t i = 0; i < fields_.size(); ++i) {
           fields_[i].bytes = static_cast<std::uint64_t>(lengths[i].integer);
@@ -195,7 +141,7 @@ class Copying : public std::enable_shared_from_this<Copying> {
   }
 
   // ---- by position or cursor
-  void read_piece() {
+  void read_piece() override {
     if (!fields_.empty()) return read_fields();
     Commands commands;
     const std::string first = std::to_string(position_);
@@ -218,7 +164,7 @@ class Copying : public std::enable_shared_from_this<Copying> {
     }
     wire::Reply* elements = &piece;
     if (reader_->cursor) {
-      if (piece.elements.size() != 2) return answer({.changed = true});
+      if (piece.elements.size() != 2) return became_other();
       cursor_ = piece.elements[0].text;
       last_ = cursor_ == "0";
       elements = &piece.elements[1];
@@ -235,13 +181,6 @@ class Copying : public std::enable_shared_from_this<Copying> {
     if (!arguments.empty()) fit_pieces(bytes_of(arguments) * reader_->stride / arguments.size());
     if (reader_->type == "hash") return with_times(std::move(arguments));
     write_piece(std::move(arguments));
-  }
-
-  bool too_large(std::uint64_t bytes) {
-    if (bytes <= ends_.element_bytes_max) return false;
-    stay("it has an element of " + std::to_string(bytes) + " bytes, more than " +
-         std::to_string(ends_.element_bytes_max));
-    return true;
   }
 
   // ---- times of fields
@@ -261,7 +200,7 @@ class Copying : public std::enable_shared_from_this<Copying> {
       no_field_times_ = times.is_error() && times.text.starts_with("ERR unknown command");
       if (no_field_times_) return write_piece(std::move(piece));
       // An error, or no field any more.
-      if (times.elements.size() * 2 != piece.size()) return answer({.changed = true});
+      if (times.elements.size() * 2 != piece.size()) return became_other();
       take_times(piece, times);
     });
   }
@@ -323,96 +262,26 @@ class Copying : public std::enable_shared_from_this<Copying> {
     });
   }
 
-  void go_on(nanoseconds wait) {
-    if (last_) return finish();
-    if (wait <= nanoseconds{0}) return read_piece();
-    waited_ += wait;
-    ends_.loop.after(wait, [self = shared_from_this()] {
-      if (!self->ends_.alive.expired()) self->read_piece();
-    });
-  }
-
-  // A key that went meanwhile (its time came, or a cache evicted it) left a part behind, which is
-  // no value at all.
-  void finish() {
-    Commands commands;
-    commands.add({"TYPE", item_.key});
-    ask(End::kSource, commands, [this](const Replies& replies) {
-      if (bytes_ == 0 || replies.front().text != reader_->type) return give_up_hidden();
-      put_in_place();
-    });
-  }
-
-  void give_up_hidden() {
-    Commands commands;
-    commands.add({"UNLINK", hidden_});
-    ask(End::kDestination, commands, [this](const Replies&) { answer({.changed = true}); });
-  }
-
-  // UNLINK frees a former copy in the background; RENAME over it would do so before it answers.
-  void put_in_place() {
-    Commands commands;
-    const std::string at = std::to_string(expires_at_ms_);
-    if (expires_at_ms_ > 0) commands.add({"PEXPIREAT", hidden_, at});
-    commands.add({"UNLINK", item_.key});
-    commands.add({"RENAME", hidden_, item_.key});
-    ask_all(End::kDestination, commands, [this](const Replies& replies) {
-      // Its time has come, or that of its last field: it is absent at both ends.
-      const wire::Reply& renamed = replies.back();
-      if (renamed.is_error() && !renamed.text.starts_with("ERR no such key"))
-        return stay("the destination refused to name it: " + renamed.text);
-      answer({.bytes = bytes_});
-    });
-  }
-
-  // What was written is of no use.
-  void stay(std::string reason) {
-    Commands commands;
-    commands.add({"UNLINK", hidden_});
-    ask_all(End::kDestination, commands,
-            [this, reason = std::move(reason)](const Replies&) { answer({.unmovable = reason}); });
-  }
-
-  void failed(End at, const Error& why) {
-    answer({.failure = BigCopy::Failure{.at = at, .why = why}});
-  }
-
-  void answer(BigCopy copy) {
-    copy.busy = ends_.loop.now() - began_ - waited_;
-    done_(std::move(copy));
-  }
-
   // A field of a hash that is read by name.
   struct Field {
     std::string name;
     std::uint64_t bytes = 0;
   };
 
-  BigCopying ends_;
-  Item item_;
-  std::function<void(BigCopy)> done_;
-  std::string hidden_;
   const PieceReader* reader_ = nullptr;
-  std::int64_t expires_at_ms_ = 0;
   std::uint64_t position_ = 0;
-  std::uint64_t asked_ = 0;     // of the piece under way
-  std::uint64_t elements_ = 0;  // a piece
+  std::uint64_t asked_ = 0;  // of the piece under way
   std::string cursor_ = "0";
   std::vector<Field> fields_;
   std::size_t next_field_ = 0;
   std::map<std::int64_t, std::vector<std::string>> times_;  // of the piece under way
   bool no_field_times_ = false;                             // the source knows none
-  bool optional_ = false;                                   // the server need not know the command
-  bool last_ = false;                                       // no piece comes after this one
-  std::uint64_t bytes_ = 0;
-  Instant began_{0};
-  nanoseconds waited_{0};
 };
 
 }  // namespace
 
 void copy_big(BigCopying ends, const Item& item, std::function<void(BigCopy)> done) {
-  std::make_shared<Copying>(std::move(ends), item, std::move(done))->begin();
+  std::make_shared<ElementsCopy>(std::move(ends), item, std::move(done))->begin();
 }
 
 }  // namespace cleave::backend

@@ -7,7 +7,9 @@
 // is copied again (protocol rules 10 and 16). Leftovers of a copy that was broken off lie under
 // `cleave:{move}` and die in the next purge (rule 13).
 //
-// Expiry of hash fields travels with the fields (Redis 7.4, Valkey 9).
+// Expiry of hash fields travels with the fields (Redis 7.4, Valkey 9). How long a key has not been
+// used does not: only RESTORE sets that, and RENAME resets it. A key in pieces arrives as used just
+// now.
 //
 // Threads: the stores' loop.
 #pragma once
@@ -53,7 +55,7 @@ struct BigCopying {
   std::function<nanoseconds(std::uint64_t bytes)> spent;
 };
 
-// Strings, lists, sets, hashes and sorted sets; others (streams, module types) are unmovable when
+// Strings, lists, sets, hashes, sorted sets and streams; others (module types) are unmovable when
 // big. `done` runs once, unless `alive` is gone.
 void copy_big(BigCopying ends, const Item& item, std::function<void(BigCopy)> done);
 

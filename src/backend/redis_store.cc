@@ -71,9 +71,9 @@ Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
 }
 
 Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered) {
-  // The last is DUMP, which a user may be denied: then only the version is not known.
+  // The last two may be denied to a user: then what they tell is not known.
   Result<StoreIdentity> identity =
-      parse_identity(std::span(replies).first(replies.size() - 1), answered);
+      parse_identity(std::span(replies).first(kIdentityReplies + 4), answered);
   if (!identity) return std::unexpected(identity.error());
   StoreFacts facts;
   facts.identity = std::move(*identity);
@@ -216,6 +216,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"INFO", "commandstats"});
   commands.add({"DBSIZE"});
   commands.add({"DUMP", kMarkerKey});
+  commands.add({"CONFIG", "GET", "proto-max-bulk-len"});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));
     const Instant now = loop_.now();
@@ -223,6 +224,9 @@ void RedisStore::facts(Done<StoreFacts> done) {
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
       age_option_ = age_option(info_field((*replies)[kIdentityReplies].text, "maxmemory_policy"));
+      const std::vector<wire::Reply>& bulk = replies->back().elements;
+      if (bulk.size() == 2)
+        argument_bytes_max_ = static_cast<std::uint64_t>(to_number(bulk[1].text));
     }
     done(std::move(facts));
   });

@@ -52,6 +52,9 @@ class RedisStore final : public Store {
   // For what has no place in the engine-neutral interface (sweep, big values).
   void run(const Commands& commands, RepliesDone done);
   bool usable() const { return pipe_.usable(); }
+  // The largest argument of a command that the server takes, as of the last facts(): a longer one
+  // would cost the connection.
+  std::uint64_t argument_bytes_max() const { return argument_bytes_max_; }
   std::string last_error() const { return pipe_.last_error(); }
 
  private:
@@ -70,6 +73,7 @@ class RedisStore final : public Store {
   // By what the server evicts: "FREQ", "IDLETIME", or "" when by neither. Asking costs the source a
   // fifth of a small key's move.
   std::string_view age_option_ = "IDLETIME";
+  std::uint64_t argument_bytes_max_ = std::uint64_t{512} << 20U;  // Redis's proto-max-bulk-len
   bool has_expire_time_ = true;  // PEXPIRETIME (7.0); else MULTI; DUMP; PTTL; TIME; EXEC
   std::shared_ptr<void> alive_ = std::make_shared<int>();
   Pipe pipe_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "balance/explain.h"
+#include "balance/parts.h"
 #include "balance/planner_fixture.h"
 
 namespace cleave::balance {
@@ -152,6 +153,42 @@ TEST_F(PlannerTest, APieceDoesNotLoseAFailureDomain) {
   EXPECT_TRUE(plan.moves.empty());
   ASSERT_EQ(reasons(plan), std::vector{Why::kNoTarget});
   EXPECT_NE(plan.verdicts[0].text.find("racks"), std::string::npos);
+}
+
+// Of the nodes that have room, 4 refuses what it is to take, and 2 and 3 could not read it.
+TEST_F(PlannerTest, NothingGoesWhereItWouldBeRefused) {
+  load({160, 70, 70, 40});
+  facts(4).refuses = "OOM command not allowed";
+  facts(1).rdb_version = 80;
+  facts(2).rdb_version = facts(3).rdb_version = facts(4).rdb_version = 10;
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  ASSERT_EQ(reasons(plan), std::vector{Why::kNoTarget});
+  std::string why;
+  for (const Alternative& each : plan.verdicts[0].alternatives) why += each.why + "; ";
+  EXPECT_NE(why.find("OOM"), std::string::npos) << why;
+  EXPECT_NE(why.find("RDB version 80"), std::string::npos) << why;
+}
+
+// A full server takes nothing; giving is what helps it.
+TEST_F(PlannerTest, ANodeThatRefusesToTakeMayGive) {
+  load({160, 100, 100, 40});
+  facts(1).refuses = "OOM command not allowed";
+  const Plan plan = planned();
+  ASSERT_EQ(plan.moves.size(), 1U);
+  EXPECT_EQ(plan.moves[0].source, NodeId{1});
+}
+
+TEST(Placement, ValuesGoFromOlderFormatsToNewerOnes) {
+  EXPECT_TRUE(rdb_fits(9, 10));
+  EXPECT_TRUE(rdb_fits(10, 10));
+  EXPECT_TRUE(rdb_fits(80, 80));
+  EXPECT_TRUE(rdb_fits(11, 80)) << "Valkey reads what both had in common";
+  EXPECT_TRUE(rdb_fits(0, 10)) << "not known: the servers are asked before a move";
+  EXPECT_TRUE(rdb_fits(80, 0));
+  EXPECT_FALSE(rdb_fits(10, 9));
+  EXPECT_FALSE(rdb_fits(80, 12));
+  EXPECT_FALSE(rdb_fits(12, 80)) << "Redis's own from there on";
 }
 
 TEST_F(PlannerTest, ANodeWithoutMemoryTakesNothing) {

@@ -94,6 +94,8 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
   const bool idle = big_.empty();
   for (backend::Item& item : items) {
     bytes += item.payload.size();
+    // In pieces, then: the server would close the connection instead of taking it.
+    if (item.payload.size() > destination_.argument_bytes_max()) item.kind = Kind::kBig;
     if (item.kind == Kind::kUnmovable) {
       job->copied.unmovable.push_back({item.key, item.reason});
     } else if (item.kind == Kind::kBig) {
@@ -132,7 +134,7 @@ void Copier::copy_next_big() {
       {.source = source_,
        .destination = destination_,
        .loop = loop_,
-       .element_bytes_max = element_bytes_max_,
+       .element_bytes_max = std::min(element_bytes_max_, destination_.argument_bytes_max()),
        .alive = alive_,
        .spent = [this, job = big.job](std::uint64_t bytes) { return spent(job, bytes); }},
       big.item, [this, job = big.job, key = big.item.key](backend::BigCopy copy) {

@@ -47,6 +47,12 @@ void ask_source(Commands& commands) {
         {"SSCAN", kMarkerKey, "0"},
         {"ZCARD", kMarkerKey},
         {"ZSCAN", kMarkerKey, "0"},
+        {"XINFO", "STREAM", kMarkerKey},
+        {"XINFO", "GROUPS", kMarkerKey},
+        {"XINFO", "CONSUMERS", kMarkerKey, "g"},
+        {"XPENDING", kMarkerKey, "g"},
+        {"XRANGE", kMarkerKey, "-", "+"},
+        {"TIME"},
         {"CLIENT", "KILL", "ID", kNoConnection}}) {
     commands.add(each);
   }
@@ -65,6 +71,13 @@ void ask_destination(Commands& commands, std::string_view payload) {
   commands.add({"HSET", kProbe, "f", "v"});
   commands.add({"SADD", kProbe, "m"});
   commands.add({"ZADD", kProbe, "0", "m"});
+  commands.add({"XADD", kProbe, "*", "f", "v"});
+  commands.add({"XGROUP", "CREATE", kProbe, "g", "0"});
+  commands.add({"XGROUP", "CREATECONSUMER", kProbe, "g", "c"});
+  commands.add({"XCLAIM", kProbe, "g", "c", "0", "0-1"});
+  commands.add({"XDEL", kProbe, "0-1"});
+  commands.add({"XTRIM", kProbe, "MAXLEN", "0"});
+  commands.add({"XSETID", kProbe, "0-1"});
   commands.add({"PEXPIREAT", kProbe, kFarOff});
   commands.add({"RENAME", kProbe, kProbe});
   commands.add({"UNLINK", kProbe});

@@ -26,6 +26,7 @@ struct PreflightEnd {
   std::string name;
 };
 
+// What is looked at.
 struct PreflightOrder {
   PreflightEnd source;
   PreflightEnd destination;

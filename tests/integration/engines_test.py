@@ -50,8 +50,10 @@ class Engines(unittest.TestCase):
             self.assertEqual(record["end"], "committed", record["why"])
             self.assertEqual(client.pipeline([["GET", f"k{i}"] for i in range(1000)]),
                              [f"v{i}".encode() for i in range(1000)])
-        versions = {n["name"]: n["rdb_version"] for n in self.serve.get("/status")["nodes"]}
-        self.assertEqual(versions, {"n0": newer, "n1": older})
+        # The leader looks at the servers every ten seconds.
+        harness.wait_for("the versions", lambda: {
+            n["name"]: n["rdb_version"] for n in self.serve.get("/status")["nodes"]}
+            == {"n0": newer, "n1": older}, 15)
 
     def test_valkey_9_to_redis_7_is_refused_the_other_way_works(self):
         self.begin(harness.valkey_9(), "redis-server")

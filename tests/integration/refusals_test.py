@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Servers that say no to a move: it ends once, with their words, and leaves cuts, keys and counts as
-they were. What is said of a value keeps that key behind, and nothing else."""
+"""Servers that say no to a move: it ends once, with their words, and leaves cuts, keys and counts
+as they were. What is said of a value keeps that key behind, and nothing else."""
 
 import re
 import threading

@@ -24,8 +24,8 @@ class Servers:
         kinds = dict(zip(self.ports, programs))
         for port in self.ports:
             self.processes.append(subprocess.Popen(
-                [kinds.get(port, "redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "",
-                 "--appendonly", "no", "--dir", self.base,
+                [kinds.get(port, "redis-server"), "--port", str(port), "--bind", "127.0.0.1",
+                 "--save", "", "--appendonly", "no", "--dir", self.base,
                  *(["--requirepass", secrets[port]] if port in secrets else [])],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL))
         for port in self.ports:
