@@ -13,7 +13,7 @@ namespace {
 
 // Hashes of so many fields are read by a list of their names and sizes: an element that is too
 // large is then found without being read.
-constexpr std::int64_t kListedFieldsMax = 10'000;
+constexpr std::int64_t kListedFieldsMax = 5'000;
 
 // How a type is read piece by piece and what writes a piece. `cursor` types use the *SCAN family:
 // the reply is [cursor, elements].

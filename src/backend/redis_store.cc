@@ -106,6 +106,7 @@ void take_age(Item& item, const wire::Reply& age, std::string_view option) {
 
 // The sizes of the first so many elements are added up, those of the others estimated by them.
 constexpr std::string_view kSamples = "1000";
+constexpr std::string_view kMoreSamples = "100000";
 // A value that has more elements than that takes at least so many bytes: only then can the estimate
 // miss a very large element.
 constexpr std::uint64_t kEstimatedBytes = 32'768;
@@ -277,13 +278,17 @@ void RedisStore::read(std::vector<std::string> keys, Done<std::vector<Item>> don
 
 // Those whose size is an estimate and that would be dumped are added up in full: that costs less
 // than their DUMP, and one element of 100 MB among thousands of small ones would else stop the
-// server in it.
+// server in it. Those that would be too large are looked at again: the same element, met among the
+// first, makes all the others seem as large.
 void RedisStore::measure(std::vector<Item> items, Done<std::vector<Item>> done) {
   Commands commands;
   std::vector<std::size_t> asked;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].kind != Item::Kind::kValue || items[i].bytes < kEstimatedBytes) continue;
-    commands.add({"MEMORY", "USAGE", items[i].key, "SAMPLES", "0"});
+    const bool would_stay = items[i].kind == Item::Kind::kUnmovable;
+    const bool would_be_dumped =
+        items[i].kind == Item::Kind::kValue && items[i].bytes >= kEstimatedBytes;
+    if (!would_stay && !would_be_dumped) continue;
+    commands.add({"MEMORY", "USAGE", items[i].key, "SAMPLES", would_stay ? kMoreSamples : "0"});
     asked.push_back(i);
   }
   if (asked.empty()) return read_values(std::move(items), std::move(done));

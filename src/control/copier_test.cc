@@ -263,6 +263,17 @@ TEST_F(Copying, AnElementThatIsTooLargeKeepsItsKeyBehindUnread) {
   EXPECT_EQ(b_.ask({"DBSIZE"}), "0");
 }
 
+// Met among the first, it makes all others seem as large.
+TEST_F(Copying, OneLargeElementMakesNoValueTooLarge) {
+  limits_.value_bytes_max = 20'000'000;
+  limits_.big_value_bytes = 2'000'000;
+  a_.ask({"ZADD", "zset", "0", std::string(3'000'000, 'x')});
+  for (int i = 1; i < 5'000; ++i)
+    a_.ask({"ZADD", "zset", std::to_string(i), "m" + std::to_string(i)});
+  EXPECT_TRUE(copy({"zset"}).unmovable.empty());
+  expect_same("zset");
+}
+
 TEST_F(Copying, PiecesAreBoundedInBytes) {
   limits_.big_value_bytes = 10'000;
   const std::string large(400'000, 'x');
