@@ -38,27 +38,40 @@ void DocumentChecker::compare(const ring::RingView& before, const ring::RingView
   for (const ring::Move& move : before.document().moves) ids.insert(move.id);
   for (const ring::Move& move : after.document().moves) ids.insert(move.id);
   for (const MoveId id : ids)
-    compare_move(ring::find_move(before.document(), id), ring::find_move(after.document(), id),
-                 now);
+    compare_move(ring::find_move(before.document(), id), after.document(), id, now);
   compare_owners(before, after);
   if (after.document().leader.term < before.document().leader.term) violation("a term went back");
 }
 
-// The only ways of a move: begun COPYING, COPYING -> FENCED -> CLEAN -> gone, or gone before CLEAN.
-void DocumentChecker::compare_move(const ring::Move* before, const ring::Move* after, Instant now) {
+bool is_committed(const ring::Move& move, const ring::Document& after) {
+  const ring::Leftover* left = ring::find_leftover(after, move.id);
+  return move.phase == ring::Phase::kFenced && ring::find_move(after, move.id) == nullptr &&
+         left != nullptr && left->node == move.source;
+}
+
+// The only ways of a move: begun COPYING (a taking back: FENCED), COPYING -> FENCED -> gone with an
+// entry of its source, or gone without one.
+void DocumentChecker::compare_move(const ring::Move* before, const ring::Document& now_document,
+                                   MoveId id, Instant now) {
   using ring::Phase;
+  const ring::Move* after = ring::find_move(now_document, id);
   if (before == nullptr) {
-    ++begun_;
-    if (after->phase != Phase::kCopying) violation(name_of(*after) + " does not begin by copying");
+    const Phase first = after->takes_back == MoveId{} ? Phase::kCopying : Phase::kFenced;
+    begun_ += after->takes_back == MoveId{} ? 1U : 0U;
+    if (after->phase != first) violation(name_of(*after) + " does not begin as it should");
+    if (after->phase == Phase::kFenced) fenced_at_[id] = now;
     return;
   }
-  const MoveId id = before->id;
   if (before->phase == Phase::kFenced && (after == nullptr || after->phase != Phase::kFenced)) {
     longest_fence_ = std::max(longest_fence_, now - fenced_at_[id]);
     fenced_at_.erase(id);
   }
   if (after == nullptr) {
-    ++(before->phase == Phase::kClean ? finished_ : aborted_);
+    if (!is_committed(*before, now_document)) {
+      ++aborted_;
+    } else if (before->takes_back == MoveId{}) {
+      ++committed_;
+    }
     return;
   }
   if (before->phase == after->phase) {
@@ -66,8 +79,6 @@ void DocumentChecker::compare_move(const ring::Move* before, const ring::Move* a
       violation(name_of(*after) + " changed its phase epoch within a phase");
   } else if (before->phase == Phase::kCopying && after->phase == Phase::kFenced) {
     fenced_at_[id] = now;
-  } else if (before->phase == Phase::kFenced && after->phase == Phase::kClean) {
-    ++committed_;
   } else {
     violation(name_of(*after) + " went from " + std::string(ring::to_string(before->phase)) +
               " to " + std::string(ring::to_string(after->phase)));
@@ -79,11 +90,8 @@ void DocumentChecker::compare_owners(const ring::RingView& before, const ring::R
   for (const ring::Change& change : ring::diff(before, after)) {
     const auto& moves = before.document().moves;
     const bool allowed = std::any_of(moves.begin(), moves.end(), [&](const ring::Move& move) {
-      const ring::Move* now = ring::find_move(after.document(), move.id);
-      const bool commits =
-          move.phase == ring::Phase::kFenced && now != nullptr && now->phase == ring::Phase::kClean;
-      return commits && change.from == move.source && change.to == move.destination &&
-             ring::contains(move.ranges, change.range.first) &&
+      return is_committed(move, after.document()) && change.from == move.source &&
+             change.to == move.destination && ring::contains(move.ranges, change.range.first) &&
              ring::difference({change.range}, move.ranges).empty();
     });
     if (!allowed)

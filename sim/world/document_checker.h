@@ -16,6 +16,9 @@
 
 namespace cleave::sim {
 
+// Whether the change to `after` commits the move, or takes its range back.
+bool is_committed(const ring::Move& move, const ring::Document& after);
+
 class DocumentChecker {
  public:
   void see(const coord::Stored& stored, Instant now);
@@ -25,12 +28,12 @@ class DocumentChecker {
   std::uint64_t begun() const { return begun_; }
   std::uint64_t committed() const { return committed_; }
   std::uint64_t aborted() const { return aborted_; }
-  std::uint64_t finished() const { return finished_; }
   nanoseconds longest_fence() const { return longest_fence_; }
 
  private:
   void compare(const ring::RingView& before, const ring::RingView& after, Instant now);
-  void compare_move(const ring::Move* before, const ring::Move* after, Instant now);
+  void compare_move(const ring::Move* before, const ring::Document& now_document, MoveId id,
+                    Instant now);
   void compare_owners(const ring::RingView& before, const ring::RingView& after);
   void violation(const std::string& text);
 
@@ -40,7 +43,6 @@ class DocumentChecker {
   std::uint64_t begun_ = 0;
   std::uint64_t committed_ = 0;
   std::uint64_t aborted_ = 0;
-  std::uint64_t finished_ = 0;
   nanoseconds longest_fence_{0};
 };
 

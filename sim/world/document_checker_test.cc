@@ -44,12 +44,17 @@ TEST(DocumentChecker, AllowsAWholeMove) {
   const ring::Document first = made();
   const ring::Document copying = *ring::begin_move(first, some_move(first));
   const MoveId id = copying.moves.front().id;
-  const ring::Document fenced = *ring::fence_move(copying, id, copying.epoch);
-  const ring::Document clean = *ring::commit_move(fenced, id, fenced.epoch, UnixMillis{1});
-  const ring::Document done = *ring::finish_move(clean, id, clean.epoch);
-  EXPECT_TRUE(shown({first, copying, fenced, clean, done}).empty());
+  const ring::Document entered = *ring::enter_copies(copying, id, copying.epoch, UnixMillis{1});
+  const ring::Document fenced = *ring::fence_move(entered, id, copying.epoch);
+  const ring::Holder holder{.incarnation = {.run_id = "r", .replication_id = "p"}};
+  const ring::Document done = *ring::commit_move(fenced, id, fenced.epoch, holder, UnixMillis{1});
+  EXPECT_TRUE(shown({first, copying, entered, fenced, done}).empty());
   const ring::Document aborted = *ring::abort_move(fenced, id, fenced.epoch);
-  EXPECT_TRUE(shown({first, copying, fenced, aborted}).empty());
+  EXPECT_TRUE(shown({first, copying, entered, fenced, aborted}).empty());
+  ring::Document unentered = done;
+  unentered.leftovers.clear();
+  EXPECT_FALSE(shown({first, copying, entered, fenced, unentered}).empty())
+      << "the source must be in the leftovers";
 }
 
 TEST(DocumentChecker, RefusesSkippedPhasesAndEpochs) {

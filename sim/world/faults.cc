@@ -1,5 +1,6 @@
 #include "sim/world/faults.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -59,6 +60,7 @@ nanoseconds Faults::wait() {
 }
 
 void Faults::see(const ring::RingView& before, const ring::RingView& after) {
+  if (!ended_ && world_.profile_.faults.crash_server > 0) strike_at_commit(before, after);
   const std::uint64_t one_of = world_.profile_.phase_fault_one_of;
   if (ended_ || one_of == 0) return;
   const auto& moves = before.document().moves;
@@ -208,8 +210,24 @@ void Faults::stop_router() {
   router.stop();
 }
 
-void Faults::crash_server() {
-  const std::size_t index = rng_.below(world_.servers_.size());
+void Faults::crash_server() { crash_server(rng_.below(world_.servers_.size())); }
+
+// Rule 23 e: who has just got a range goes, before its source was cleaned.
+void Faults::strike_at_commit(const ring::RingView& before, const ring::RingView& after) {
+  for (const ring::Move& move : before.document().moves) {
+    if (move.takes_back != MoveId{} || !is_committed(move, after.document())) continue;
+    if (!rng_.chance(1, 3)) continue;
+    const auto& nodes = after.document().nodes;
+    const auto node = std::ranges::find(nodes, move.destination, &ring::Node::id);
+    const auto server = static_cast<std::size_t>(node - nodes.begin());
+    ++count_;
+    world_.scheduler_.at(world_.scheduler_.now() + world_.up_to(milliseconds{4}), [this, server] {
+      if (!ended_) crash_server(server);
+    });
+  }
+}
+
+void Faults::crash_server(std::size_t index) {
   ModelServer& server = *world_.servers_[index];
   if (!server.running()) return;
   world_.log("crash server " + std::to_string(index));
@@ -225,6 +243,7 @@ void Faults::failover() {
       rng_.chance(1, 2) ? ModelServer::Connections::kSurvive : ModelServer::Connections::kBreak;
   world_.log("failover of " + net::to_string(server.options().address));
   world_.lost_writes(index, server.failover(rng_.below(server.keys().unsynced() + 1), connections));
+  world_.leftovers_->life_changed(index, world_.scheduler_.now());
 }
 
 void Faults::cut_off_router() {

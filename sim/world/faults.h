@@ -40,6 +40,8 @@ class Faults {
   void crash_router();
   void stop_router();
   void crash_server();
+  void crash_server(std::size_t index);
+  void strike_at_commit(const ring::RingView& before, const ring::RingView& after);
   void failover();
   void cut_off_router();
   void disturb_coordinator();

@@ -35,6 +35,7 @@ bool Mover::order() {
   RouterProcess* leader = world_.leader();
   if (leader == nullptr || world_.checker_.view() == nullptr) return false;
   const ring::RingView& view = *world_.checker_.view();
+  settle_kept(*leader, view);
   if (view.document().moves.size() >= 2) return false;
   // Often the same again, or back: what an earlier attempt left behind must not show.
   ring::MoveRequest request = rng_.chance(1, 2) ? last_ : random_request(view);
@@ -43,6 +44,18 @@ bool Mover::order() {
   last_ = request;
   leader->controller()->move(std::move(request), [](const Result<MoveId>&) {});
   return true;
+}
+
+// What a person does about what is kept.
+void Mover::settle_kept(RouterProcess& leader, const ring::RingView& view) {
+  for (const ring::Leftover& entry : view.document().leftovers) {
+    if (!entry.kept() || !rng_.chance(1, 4)) continue;
+    if (rng_.chance(2, 3))
+      leader.controller()->take_back(entry.move, [](const Result<MoveId>&) {});
+    else
+      leader.controller()->give_up(entry.move, [](const Result<void>&) {});
+    return;
+  }
 }
 
 // A piece of the entry, often a small one around a key that is in use.

@@ -6,7 +6,6 @@ namespace cleave::sim {
 namespace {
 
 constexpr Mutant kMutants[] = {
-    {"no_purge", "13", &Mutations::no_purge, Flavour::kCalm},
     {"no_sweep", "7, 12", &Mutations::no_sweep, Flavour::kRemovals},
     {"no_copying_ack", "14", &Mutations::no_copying_ack, Flavour::kCoordinator},
     {"no_fence_wait", "11", &Mutations::no_fence_wait, Flavour::kCalm},
@@ -32,7 +31,21 @@ constexpr Mutant kMutants[] = {
     {"absent_is_skipped", "15", &Mutations::absent_is_skipped, Flavour::kCalm},
     {"dump_before_take", "16", &Mutations::dump_before_take, Flavour::kCalm},
     {"members_before_fence", "17", &Mutations::members_before_fence, Flavour::kArrivals},
-    {"clean_before_commit", "21", &Mutations::clean_before_commit, Flavour::kCalm},
+    {"begin_over_leftovers", "12", &Mutations::begin_over_leftovers, Flavour::kCalm},
+    {"no_check", "13", &Mutations::no_check, Flavour::kCalm},
+    {"enter_before_check", "13", &Mutations::enter_before_check, Flavour::kCalm},
+    {"enter_late", "13", &Mutations::enter_late, Flavour::kCalm},
+    {"commit_keeps_entry", "20", &Mutations::commit_keeps_entry, Flavour::kCalm},
+    {"commit_no_entry", "20", &Mutations::commit_no_entry, Flavour::kCalm},
+    {"abort_drops_entry", "22", &Mutations::abort_drops_entry, Flavour::kPeers},
+    {"no_cleaning", "23", &Mutations::no_cleaning, Flavour::kCalm},
+    {"clean_own_only", "3, 23", &Mutations::clean_own_only, Flavour::kCoordinator},
+    {"clean_no_sweep", "23", &Mutations::clean_no_sweep, Flavour::kRemovals},
+    {"drop_early", "23", &Mutations::drop_early, Flavour::kCalm},
+    {"no_holder_check", "23", &Mutations::no_holder_check, Flavour::kServers},
+    {"take_back_no_fence", "26", &Mutations::take_back_no_fence, Flavour::kServers},
+    {"take_back_no_entry", "26", &Mutations::take_back_no_entry, Flavour::kServers},
+    {"take_back_keeps_entry", "26", &Mutations::take_back_keeps_entry, Flavour::kServers},
     {"no_clock_check", "expiry", &Mutations::no_clock_check, Flavour::kClocks},
 };
 

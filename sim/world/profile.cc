@@ -215,6 +215,7 @@ Profile make_profile(std::uint64_t seed) {
   profile.workers = between(rng, 1, 2);
   profile.lossy_servers = rng.chance(1, 4);
   profile.unmarked_server = profile.servers > 2 && rng.chance(1, 4);
+  profile.foreign_keys = rng.chance(1, 4);
   profile.command_max = microseconds(static_cast<std::int64_t>(between(rng, 2, 150)));
   profile.lease = ms_between(rng, 200, 900);
   profile.fault_interval_max = ms_between(rng, 20, 600);

@@ -66,6 +66,7 @@ struct Profile {
   std::size_t workers = 1;
   bool lossy_servers = false;    // a server's crash may lose its newest changes
   bool unmarked_server = false;  // the last one does not carry the pool's marker
+  bool foreign_keys = false;     // servers of the pool hold keys that nobody of it put there
   bool clock_jumps = false;      // of servers, too
   bool old_backup = false;       // at the end the coordinator is restored from one
   nanoseconds command_max = microseconds{20};

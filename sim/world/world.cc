@@ -80,6 +80,8 @@ World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutati
     return serving;
   });
   ownership_ = std::make_unique<OwnershipChecker>(workload_->keys());
+  leftovers_ = std::make_unique<LeftoverChecker>(
+      servers_, profile_.lossy_servers || profile_.faults.failover > 0);
   faults_ = std::make_unique<Faults>(*this);
   mover_ = std::make_unique<Mover>(*this);
   fill_servers(creation());
@@ -156,8 +158,7 @@ void World::add_router() {
       std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
 }
 
-// Leftovers of an aborted move at every server that does not own the key; and on a server that will
-// have no marker the keys of somebody else.
+// Keys of somebody else: on a server that will have no marker, and in some worlds on one with it, one of them under the name of a key that clients use.
 void World::fill_servers(const ring::Creation& made) {
   const Result<ring::Document> document = ring::create(made);
   CHECK(document.has_value());
@@ -168,14 +169,25 @@ void World::fill_servers(const ring::Creation& made) {
     const bool unmarked = is_unmarked(i);
     for (int n = 0; unmarked && n < kForeignKeys; ++n) {
       const std::string key = "foreign" + std::to_string(n);
-      foreign_[key] = "precious" + std::to_string(n);
-      keys.put(key, {.value = foreign_[key]});
-    }
-    for (const std::string& key : workload_->keys()) {
-      const NodeId owner = (*view)->owner((*view)->token_of(key));
-      if (owner != document->nodes[i].id) keys.put(key, {.value = std::to_string(7'000 + i)});
+      const std::string value = "precious" + std::to_string(n);
+      keys.put(key, {.value = value});
+      leftovers_->add_foreign(i, key, value,
+                              server_of(**view, (*view)->owner((*view)->token_of(key))) == i);
     }
     keys.sync();
+  }
+  if (profile_.foreign_keys) add_foreign_keys(**view);
+}
+
+void World::add_foreign_keys(const ring::RingView& view) {
+  const std::string used = workload_->keys()[rng_.below(workload_->keys().size())];
+  for (const std::string& key : {used, std::string("foreign"), std::string("another")}) {
+    const std::size_t server = rng_.below(servers_.size());
+    if (server_of(view, view.owner(view.token_of(key))) == server) continue;
+    const std::string value = "precious " + key;
+    servers_[server]->current().put(key, {.value = value});
+    servers_[server]->current().sync();
+    leftovers_->add_foreign(server, key, value, /*owned=*/false);
   }
 }
 
@@ -204,6 +216,7 @@ void World::changed(const coord::Stored& stored) {
   backups_.push_back(stored);
   if (before == nullptr && after != nullptr) adopt_servers();
   if (before == nullptr || after == nullptr) return;
+  leftovers_->changed(*before, *after, scheduler_.now());
   settle_losses(*before, *after);
   check_begun(*before, *after);
   faults_->see(*before, *after);
@@ -215,12 +228,14 @@ void World::observe(std::size_t server, std::span<const std::string> args,
   if (view == nullptr) return;
   ownership_->see(*view, view->document().nodes[server].id, args, connection);
   if (!OwnershipChecker::is_driver(connection)) return;
+  leftovers_->ran(*view, server, args, scheduler_.now());
   // INFO replication is what a look at who the server is rests on: a failover behind it is not
   // seen, even when the rest of the look comes later. INFO memory means that it was a mere poll.
   if (args.size() < 2) return;
   Looks& looks = looks_[server];
   if (args[1] == "replication") looks = {.last = scheduler_.now(), .before = looks.last};
   if (args[1] == "memory") looks.last = looks.before;
+  leftovers_->looked(server, looks.last);
 }
 
 // "Expiry": no move between servers whose clocks differ.
@@ -298,6 +313,7 @@ void World::start_server(std::size_t index) {
   log("start server " + std::to_string(index));
   const bool loses = profile_.lossy_servers && rng_.chance(2, 3);
   lost_writes(index, server.start(loses ? rng_.below(server.keys().unsynced() + 1) : 0));
+  leftovers_->life_changed(index, scheduler_.now());
 }
 
 // Only the owner's loss is the key's: what another server loses must not matter to anybody, unless
@@ -333,6 +349,7 @@ const ring::Move* World::looked_at(const ring::RingView& view, std::size_t serve
   const NodeId node = view.document().nodes[server].id;
   for (const ring::Move& move : view.document().moves) {
     if (move.phase != ring::Phase::kFenced || !ring::contains(move.ranges, token)) continue;
+    if (move.takes_back != MoveId{}) continue;  // nothing is compared
     if (move.source != node && move.destination != node) continue;
     const auto fenced = fenced_at_.find(move.id);
     if (fenced != fenced_at_.end() && looks_[server].last >= fenced->second) return &move;
@@ -345,16 +362,27 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
   for (const ring::Move& move : after.document().moves)
     if (move.phase == ring::Phase::kFenced) fenced_at_.try_emplace(move.id, scheduler_.now());
   for (const ring::Move& was : before.document().moves) {
-    const ring::Move* now = ring::find_move(after.document(), was.id);
-    if (was.phase != ring::Phase::kFenced || (now != nullptr && now->phase == was.phase)) continue;
-    if (now != nullptr) settle_expiries(*now);
+    if (was.phase != ring::Phase::kFenced || ring::find_move(after.document(), was.id) != nullptr)
+      continue;
+    const bool commits = is_committed(was, after.document());
+    if (commits) was.takes_back == MoveId{} ? settle_expiries(was) : settle_taking_back(was);
     for (const UnseenLoss& loss : unseen_losses_) {
-      if (loss.move != was.id || loss.of_source == (now != nullptr)) continue;
+      if (loss.move != was.id || loss.of_source == commits) continue;
       const bool at_source = loss.of_source;
       workload_->history().lost_at_server(loss.key, at_source ? loss.when : scheduler_.now(),
                                           at_source ? loss.value : value_at(loss.server, loss.key));
     }
     std::erase_if(unseen_losses_, [&](const UnseenLoss& loss) { return loss.move == was.id; });
+  }
+}
+
+// Rule 26: what the other node has acknowledged since the commit is given up, which is what a person
+// was told.
+void World::settle_taking_back(const ring::Move& move) {
+  const std::size_t server = server_of(*checker_.view(), move.destination);
+  for (const std::string& key : workload_->keys()) {
+    if (ring::contains(move.ranges, checker_.view()->token_of(key)))
+      workload_->history().lost_at_server(key, scheduler_.now(), value_at(server, key));
   }
 }
 
@@ -424,14 +452,17 @@ void World::fill(Report& report) const {
   report.longest_fence_us = checker_.longest_fence().count() / 1'000;
   report.routers = routers_.size();
   report.virtual_seconds = static_cast<std::uint64_t>(scheduler_.now() / seconds{1});
-  for (const auto& list : {checker_.violations(), ownership_->violations(), violations_,
-                           workload_->broken(), history.violations()})
+  for (const auto& list :
+       {checker_.violations(), ownership_->violations(), leftovers_->violations(), violations_,
+        workload_->broken(), history.violations()})
     report.violations.insert(report.violations.end(), list.begin(), list.end());
 }
 
 bool World::at_rest() const {
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr || !view->document().moves.empty()) return false;
+  const auto kept = [](const ring::Leftover& entry) { return entry.kept(); };
+  if (!std::ranges::all_of(view->document().leftovers, kept)) return false;
   // Every router is a member again, and nobody else.
   const std::vector<RouterProcess*> members = staying();
   if (view->document().routers.size() != members.size()) return false;
@@ -509,19 +540,15 @@ void World::restore_old_backup(Report& report) {
 void World::check_servers(Report& report) {
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr) return;
+  leftovers_->end(*view);
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     Keyspace& keys = servers_[i]->current();
     const bool unmarked = is_unmarked(i);
     const Entry* marker = keys.peek(kMarkerKey);
     if (!unmarked && (marker == nullptr || marker->value != Value(std::string(kMark))))
       report.violations.push_back("server " + std::to_string(i) + " lost its ownership marker");
-    for (const auto& [key, value] : foreign_) {
-      const Entry* entry = unmarked ? keys.peek(key) : nullptr;
-      if (unmarked && (entry == nullptr || entry->value != Value(value)))
-        report.violations.push_back("foreign key " + key + " was deleted");
-    }
     for (const auto& [key, entry] : keys.entries()) {
-      if (key == kMarkerKey || key == kNoteKey || foreign_.contains(key)) continue;
+      if (key == kMarkerKey || key == kNoteKey || leftovers_->is_foreign(i, key)) continue;
       if (view->owner(view->token_of(key)) != view->document().nodes[i].id) ++report.leftovers;
     }
   }

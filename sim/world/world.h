@@ -12,8 +12,9 @@
 // Promises checked: each key's history is linearizable (so no acknowledged write is lost), every
 // document change is one that the protocol allows, a key's commands run only at its owner
 // (ownership_checker.h), no view goes back, every fence and every move ends, servers whose clocks
-// differ exchange nothing, nothing foreign is deleted, no key is left behind for what a server said
-// of itself; and at least three moves were committed.
+// differ exchange nothing, nothing foreign is deleted, nothing is left behind
+// (leftover_checker.h), no key stays for what a server said of itself; and at least three moves were
+// committed.
 //
 // Threads: one.
 #pragma once
@@ -32,6 +33,7 @@
 #include "sim/scheduler.h"
 #include "sim/world/coordinator.h"
 #include "sim/world/document_checker.h"
+#include "sim/world/leftover_checker.h"
 #include "sim/world/ownership_checker.h"
 #include "sim/world/peers.h"
 #include "sim/world/profile.h"
@@ -87,6 +89,7 @@ class World {
   void changed(const coord::Stored& stored);
   void observe(std::size_t server, std::span<const std::string> args, std::string_view connection);
   void settle_expiries(const ring::Move& move);
+  void settle_taking_back(const ring::Move& move);
   void settle_losses(const ring::RingView& before, const ring::RingView& after);
   const ring::Move* looked_at(const ring::RingView& view, std::size_t server, Token token) const;
   std::int64_t value_at(std::size_t server, const std::string& key);
@@ -99,6 +102,7 @@ class World {
   void adopt_servers();
   bool is_unmarked(std::size_t server) const;
   void fill_servers(const ring::Creation& creation);
+  void add_foreign_keys(const ring::RingView& view);
   void log(const std::string& line);
   void tick();
   void restart_router(std::size_t index, nanoseconds delay);
@@ -156,10 +160,10 @@ class World {
   std::vector<std::unique_ptr<RouterProcess>> routers_;
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<OwnershipChecker> ownership_;
+  std::unique_ptr<LeftoverChecker> leftovers_;
   std::vector<std::string> violations_;
   std::unique_ptr<class Faults> faults_;
   std::unique_ptr<class Mover> mover_;
-  std::map<std::string, std::string> foreign_;  // keys of somebody else on the last server
   bool resting_ = false;
   std::uint64_t ticks_ = 0;
 };

@@ -35,12 +35,13 @@ TEST(World, SameSeedSameTrace) {
 
 TEST(World, CalmWorldsMoveMuch) {
   const Report report = World(kFlavours, {}, nullptr).run();
-  EXPECT_GT(report.committed, 20U) << to_line(report);
+  EXPECT_GT(report.committed, 10U) << to_line(report);
   EXPECT_EQ(report.leftovers, 0U) << to_line(report);
 }
 
-// Where every router is asked and told, but only the leader writes: COPYING, FENCED, CLEAN, gone.
-TEST(World, AHundredRoutersCostTheCoordinatorFourWritesAMove) {
+// Where every router is asked and told, but only the leader writes: COPYING, copies entered, FENCED,
+// committed, and of the cleaning: begun, off.
+TEST(World, AHundredRoutersCostTheCoordinatorSixWritesAMove) {
   Profile profile = make_profile(kFlavours);
   profile.routers = 100;
   profile.workers = 1;
@@ -55,13 +56,13 @@ TEST(World, AHundredRoutersCostTheCoordinatorFourWritesAMove) {
   const Report report = World(kFlavours, profile, {}, nullptr).run();
   EXPECT_TRUE(report.violations.empty()) << all_of(report);
   EXPECT_GE(report.committed, 3U) << to_line(report);
-  const std::uint64_t writes_max = 4 * (report.committed + report.aborted);
+  const std::uint64_t writes_max = 6 * (report.committed + report.aborted);
   EXPECT_LE(report.coordinator_writes, writes_max) << to_line(report);
 }
 
 // A checker that no broken rule can fail is none; `cleave-sim --mutants` tries all of them.
 TEST(World, NoticesBrokenRules) {
-  for (const char* name : {"no_purge", "no_last_copy", "commit_without_acks"}) {
+  for (const char* name : {"enter_late", "no_last_copy", "commit_without_acks"}) {
     const Mutant* mutant = find_mutant(name);
     ASSERT_NE(mutant, nullptr);
     Mutations mutations;

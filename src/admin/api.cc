@@ -42,7 +42,7 @@ bool same_secret(std::string_view given, std::string_view wanted) {
 bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::string>& parts) {
   if (parts.empty()) return false;
   const std::string& what = parts[0];
-  if (what == "moves") return parts.size() < 3 || parts[2] != "abort";
+  if (what == "moves") return parts.size() < 3 || (parts[2] != "abort" && parts[2] != "clean");
   if (what == "plan" || what == "flatten" || what == "adopt" || what == "strays") return true;
   // It looks first whether keys are left there.
   if (what == "nodes" && request.method == "DELETE") return !request.query.contains("force");
@@ -168,14 +168,15 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
   if (parts == Parts{"moves"}) {
     post_move(request, done);
   } else if (parts.size() == 3 && parts[0] == "moves") {
-    if (parts[2] != "abort" && parts[2] != "undo") return false;
-    post_move_order(parts[1], parts[2], done);
+    return post_move_order(parts[1], parts[2], done);
   } else if (parts == Parts{"cuts"}) {
     post_cut(request, done);
   } else if (parts == Parts{"merges"}) {
     post_merge(request, done);
   } else if (parts == Parts{"freeze"} || parts == Parts{"resume"}) {
     order_taker.freeze(parts[0] == "freeze", when_done(done));
+  } else if (parts == Parts{"downgrade"}) {
+    order_taker.allow_old_readers(when_done(done));
   } else if (parts == Parts{"mode"}) {
     post_mode(request, done);
   } else if (parts == Parts{"plan", "approve"}) {

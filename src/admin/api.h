@@ -15,7 +15,7 @@
 //   GET    /recovery                    why there is no ring, and what the servers carry
 //   POST   /recovery         {document, rename?, force?, dry_run?}   give the saved ring back
 //   POST   /moves            {ranges | key, to, reason?}
-//   POST   /moves/ID/abort   /moves/ID/undo
+//   POST   /moves/ID/abort   /moves/ID/undo   /moves/ID/take-back   /moves/ID/clean   /downgrade
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}
 //   POST   /merges           {range}
 //   POST   /freeze /resume   /flatten   /plan/approve
@@ -99,7 +99,7 @@ class Api {
   void get_view(const Done& done, const std::function<std::string(const control::Status&)>& render);
 
   void post_move(const net::HttpRequest& request, const Done& done);
-  void post_move_order(const std::string& id, const std::string& verb, const Done& done);
+  bool post_move_order(const std::string& id, const std::string& verb, const Done& done);
   void post_cut(const net::HttpRequest& request, const Done& done);
   void post_merge(const net::HttpRequest& request, const Done& done);
   void post_mode(const net::HttpRequest& request, const Done& done);

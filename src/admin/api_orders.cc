@@ -72,15 +72,23 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   options_.order_taker.move(std::move(order), when_begun(done));
 }
 
-void Api::post_move_order(const std::string& id, const std::string& verb, const Done& done) {
+bool Api::post_move_order(const std::string& id, const std::string& verb, const Done& done) {
   const std::optional<std::uint64_t> number = to_number<std::uint64_t>(id);
+  control::Operator& order_taker = options_.order_taker;
   if (!number) {
     done(error_response({Code::kInvalid, "a move's id is a number, got '" + id + "'"}));
   } else if (verb == "abort") {
-    options_.order_taker.abort(MoveId{*number}, when_done(done));
+    order_taker.abort(MoveId{*number}, when_done(done));
+  } else if (verb == "undo") {
+    order_taker.undo(MoveId{*number}, when_begun(done));
+  } else if (verb == "take-back") {
+    order_taker.take_back(MoveId{*number}, when_begun(done));
+  } else if (verb == "clean") {
+    order_taker.give_up(MoveId{*number}, when_done(done));
   } else {
-    options_.order_taker.undo(MoveId{*number}, when_begun(done));
+    return false;
   }
+  return true;
 }
 
 void Api::post_cut(const net::HttpRequest& request, const Done& done) {

@@ -21,6 +21,9 @@ class RecordingOperator final : public control::Operator {
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
+  void take_back(MoveId move, Done<MoveId> done) override;
+  void give_up(MoveId move, Done<void> done) override;
+  void allow_old_readers(Done<void> done) override;
   void cut(control::CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;

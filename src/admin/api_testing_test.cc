@@ -58,6 +58,16 @@ void RecordingOperator::undo(MoveId move, Done<MoveId> done) {
   note("undo " + std::to_string(move.value()), done, MoveId{18});
 }
 
+void RecordingOperator::take_back(MoveId move, Done<MoveId> done) {
+  note("take back " + std::to_string(move.value()), done, MoveId{19});
+}
+
+void RecordingOperator::give_up(MoveId move, Done<void> done) {
+  note("give up " + std::to_string(move.value()), done);
+}
+
+void RecordingOperator::allow_old_readers(Done<void> done) { note("downgrade", done); }
+
 void RecordingOperator::cut(control::CutOrder order, Done<void> done) {
   const std::int64_t until = order.pinned_until.value();
   note("cut at " + ring::to_hex(order.at) + ": " + order.reason +

@@ -153,6 +153,25 @@ Json render_ranges(const ring::RangeSet& ranges) {
   return list;
 }
 
+Json render_leftovers(const control::Status& status) {
+  const ring::Document& document = status.view->document();
+  Json all = Json::array();
+  for (const control::LeftoverStatus& left : status.leftovers) {
+    Json json = {{"move", left.entry.move.value()},
+                 {"node", name_of(document, left.entry.node)},
+                 {"ranges", render_ranges(left.entry.ranges)},
+                 {"since_ms", left.entry.since.value()},
+                 {"state", ring::to_string(left.entry.state)},
+                 {"step", left.step},
+                 {"waits_for", left.waits_for},
+                 {"keys_deleted", left.deleted},
+                 {"keys_unknown_to_owner", left.unknown}};
+    if (left.entry.holder != NodeId{}) json["moved_to"] = name_of(document, left.entry.holder);
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 Json render_routers(const control::Status& status) {
   Json list = Json::array();
   for (const control::RouterStatus& router : status.routers) {
@@ -187,6 +206,7 @@ Json render_status(const Facts& facts) {
   json["nodes"] = render_nodes(facts);
   json["routers"] = render_routers(status);
   json["moves"] = render_moves(status)["moves"];
+  json["leftovers"] = render_leftovers(status);
   return json;
 }
 
@@ -213,7 +233,9 @@ Json render_moves(const control::Status& status) {
   for (const control::MoveRecord& record : status.ended) {
     ended.push_back(render_ended(record, document));
   }
-  return {{"moves", std::move(running)}, {"ended", std::move(ended)}};
+  return {{"moves", std::move(running)},
+          {"ended", std::move(ended)},
+          {"leftovers", render_leftovers(status)}};
 }
 
 Json render_decision(const control::Decision& decision) {

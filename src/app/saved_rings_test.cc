@@ -132,7 +132,7 @@ TEST(ASavedRing, ThatIsCutOffOrNewerIsRefused) {
 TEST(SameRing, LooksAtWhatMovesOwnersAndNotAtWhoRoutes) {
   const ring::Document one = made("m");
   EXPECT_TRUE(same_ring(one, joined(one, "r1")));
-  EXPECT_FALSE(same_ring(one, *ring::set_mode(one, ring::Mode::kObserve)));
+  EXPECT_FALSE(same_ring(one, *ring::set_mode(one, ring::Mode::kApprove)));
   EXPECT_FALSE(same_ring(one, made("n")));
 }
 

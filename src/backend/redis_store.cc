@@ -64,6 +64,11 @@ Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
     return fail(Code::kInvalid, "the server's INFO names no run_id: is it a Redis server?");
   identity.primary = info_field(replication, "role") == "master";
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
+  identity.offset = info_number(replication, "master_repl_offset");
+  identity.former_replication_id = info_field(replication, "master_replid2");
+  // -1 where there was no life before.
+  const std::int64_t former = to_number(info_field(replication, "second_repl_offset"));
+  identity.former_offset = former > 0 ? static_cast<std::uint64_t>(former) : 0;
   identity.mark = replies[2].text;
   if (!replies[kNoteReply].is_error()) identity.note = parse_ring_note(replies[kNoteReply].text);
   identity.clock_ms = clock_ms(replies[3], answered);

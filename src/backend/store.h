@@ -21,8 +21,12 @@ struct StoreIdentity {
   Incarnation incarnation;
   bool primary = false;
   std::uint32_t replicas = 0;  // connected ones
-  std::string mark;            // ownership marker; empty: none
-  RingNote note;               // what it knows of its ring; all empty: nothing
+  std::uint64_t offset = 0;    // of its replication stream
+  // The life before its last failover, and where in its stream that ended.
+  std::string former_replication_id;
+  std::uint64_t former_offset = 0;
+  std::string mark;  // ownership marker; empty: none
+  RingNote note;     // what it knows of its ring; all empty: nothing
   // TIME less our own steady clock at half the shortest of a few round trips: for comparisons
   // between servers, which neither a jump of our wall clock nor a slow command must bend.
   std::int64_t clock_ms = 0;

@@ -12,6 +12,7 @@
 #include "balance/test_input.h"
 #include "base/ppm.h"
 #include "ring/diff.h"
+#include "ring/whole_move.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -357,9 +358,7 @@ TEST(PlannerLaw, WithSteadyLoadItComesToRest) {
             document, {move.ranges, move.source, move.destination, move.reason, input.now});
         ASSERT_TRUE(begun) << about(seed, move);
         const MoveId id{begun->epoch.value()};
-        const auto fenced = ring::fence_move(*begun, id, begun->epoch);
-        const auto committed = ring::commit_move(*fenced, id, fenced->epoch, input.now);
-        document = *ring::finish_move(*committed, id, committed->epoch);
+        document = *ring::complete_move(*begun, id, input.now);
         input.history.push_back({.ranges = move.ranges,
                                  .source = move.source,
                                  .destination = move.destination,

@@ -19,6 +19,7 @@
 #include "ring/diff.h"
 #include "ring/edits.h"
 #include "ring/scheme.h"
+#include "ring/whole_move.h"
 
 namespace cleave::balance {
 
@@ -165,11 +166,7 @@ class World {
         document_, {move.ranges, move.source, move.destination, move.reason, wall()});
     CHECK(begun.has_value());
     const MoveId id{begun->epoch.value()};
-    const auto fenced = ring::fence_move(*begun, id, begun->epoch);
-    CHECK(fenced.has_value());
-    const auto committed = ring::commit_move(*fenced, id, fenced->epoch, wall());
-    CHECK(committed.has_value());
-    const auto finished = ring::finish_move(*committed, id, committed->epoch);
+    const auto finished = ring::complete_move(*begun, id, wall());
     CHECK(finished.has_value());
     std::uint64_t keys = 0;
     for (const Key& each : keys_) keys += ring::contains(move.ranges, each.token) ? 1U : 0U;

@@ -8,7 +8,6 @@
 namespace cleave {
 
 struct Mutations {
-  bool no_purge = false;              // 13: leftovers at the destination stay
   bool no_sweep = false;              // 7, 12: connections of removed sessions stay
   bool no_copying_ack = false;        // 14: scan before the routers note writes
   bool no_fence_wait = false;         // 11: acknowledge with commands of the range under way
@@ -34,8 +33,28 @@ struct Mutations {
   bool absent_is_skipped = false;     // 15: a key that is gone at the source is not removed
   bool dump_before_take = false;      // 16: a round copies first, then empties the dirty sets
   bool members_before_fence = false;  // 17: who joined since COPYING is not waited for
-  bool clean_before_commit = false;   // 21: the source is emptied before the destination owns
-  bool no_clock_check = false;        // Expiry: servers whose clocks differ exchange keys
+  bool begin_over_leftovers = false;  // 12: a move begins where copies of another may lie
+  bool no_check = false;              // 13: foreign keys at the destination do not stop a move
+  bool enter_before_check = false;    // 13: the entry is made before the destination was looked at
+  bool enter_late = false;            // 13: the entry is made after the first copies
+  bool commit_keeps_entry = false;    // 20: the destination's entry stays
+  bool commit_no_entry = false;       // 20: the source gets no entry
+  bool abort_drops_entry = false;     // 22: an abort takes the destination's entry off
+  bool no_cleaning = false;           // 23: entries are not cleaned
+  bool clean_own_only = false;        // 3, 23: a new leader leaves the entries of older ones alone
+  bool clean_no_sweep = false;        // 23 b: older leaders' commands may still run
+  bool drop_early = false;            // 23 d: the entry is off before the replies are in
+  bool no_holder_check = false;       // 23 e: cleaned although the destination lost its data
+  bool take_back_no_fence = false;    // 26: the owner changes while routers still write
+  bool take_back_no_entry = false;    // 26: the node that gives back keeps its copies for ever
+  bool take_back_keeps_entry = false;  // 26: what was taken back is cleaned all the same
+  bool no_clock_check = false;         // Expiry: servers whose clocks differ exchange keys
+
+  // Whether one that bends an edit of the document is on (migrate/mutants.cc).
+  bool any_of_edits() const {
+    return begin_over_leftovers || commit_keeps_entry || commit_no_entry || abort_drops_entry ||
+           take_back_no_fence || take_back_no_entry || take_back_keeps_entry;
+  }
 };
 
 }  // namespace cleave

@@ -217,7 +217,10 @@ Status Controller::Impl::status() const {
   if (membership.view() != nullptr) add_routers(status);
   if (board != nullptr) {
     status.moves = board->status();
+    status.leftovers = board->leftovers();
   } else if (membership.view() != nullptr) {
+    for (const ring::Leftover& entry : membership.view()->document().leftovers)
+      status.leftovers.push_back({.entry = entry, .step = std::string(to_string(entry.state))});
     for (const ring::Move& move : membership.view()->document().moves)
       status.moves.push_back({.move = move,
                               .step = std::string(to_string(move.phase)),

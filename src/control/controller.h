@@ -93,6 +93,9 @@ class Controller final : public backend::Gate,
   Status status() const override;
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
+  void take_back(MoveId move, Done<MoveId> done) override;
+  void give_up(MoveId move, Done<void> done) override;
+  void allow_old_readers(Done<void> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
   void cut(CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;

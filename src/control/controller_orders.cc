@@ -194,6 +194,27 @@ void Controller::abort(MoveId move, Done<void> done) {
       "abort", "move " + std::to_string(move.value()), std::move(done));
 }
 
+void Controller::take_back(MoveId move, Done<MoveId> done) {
+  if (impl_->board == nullptr)
+    return answer<MoveId>(impl_->options.loop, done, std::unexpected(impl_->not_leading()));
+  impl_->board->take_back(move, std::move(done));
+}
+
+void Controller::give_up(MoveId move, Done<void> done) {
+  impl_->order(
+      [move](const ring::Document& document) -> Result<ring::Document> {
+        const ring::Leftover* kept = ring::find_leftover(document, move);
+        if (kept == nullptr) return fail(Code::kConflict, "no leftover of that move is kept");
+        return ring::release_leftover(document, *kept);
+      },
+      "clean", "leftover of move " + std::to_string(move.value()), std::move(done));
+}
+
+void Controller::allow_old_readers(Done<void> done) {
+  impl_->order([](const ring::Document& document) { return ring::set_old_readers(document, true); },
+               "downgrade", "the pool", std::move(done));
+}
+
 void Controller::undo(MoveId move, Done<MoveId> done) { impl_->undo(move, std::move(done)); }
 
 void Controller::cut(CutOrder order, Done<void> done) {
@@ -219,7 +240,11 @@ void Controller::merge(ring::TokenRange range, Done<void> done) {
 
 void Controller::freeze(bool frozen, Done<void> done) {
   impl_->order(
-      [frozen](const ring::Document& document) { return ring::set_frozen(document, frozen); },
+      [frozen](const ring::Document& document) {
+        Result<ring::Document> next = ring::set_frozen(document, frozen);
+        if (next && !frozen) next->old_readers = false;
+        return next;
+      },
       frozen ? "freeze" : "resume", "the pool", std::move(done));
 }
 

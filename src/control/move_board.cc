@@ -59,7 +59,14 @@ MoveRecord record_of(const migrate::Migration& migration, const net::Loop& loop)
 MoveBoard::MoveBoard(Options options)
     : options_(std::move(options)),
       pace_(options_.limits.copy_bytes_per_second),
-      throttle_(pace_.rate()) {
+      throttle_(pace_.rate()),
+      leftovers_({.loop = options_.loop,
+                  .writer = options_.writer,
+                  .links = options_.links,
+                  .leader = options_.leader,
+                  .mutations = options_.mutations,
+                  .moving = [this](NodeId node) { return uses(node); },
+                  .decided = options_.decided}) {
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
 }
 
@@ -67,10 +74,11 @@ void MoveBoard::see(const SharedDocument& document) {
   document_ = document;
   const std::weak_ptr<void> alive = alive_;
   for (std::size_t i = 0; i < drivers_.size() && !alive.expired(); ++i) drivers_[i]->see(document);
+  if (!alive.expired()) leftovers_.see(document);
 }
 
 void MoveBoard::tick() {
-  resume_strays();
+  abort_strays();
   start_what_can();
   if (++ticks_ % kTicksToPace == 0) pace_copies();
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
@@ -86,29 +94,22 @@ void MoveBoard::pace_copies() {
   throttle_.set_rate(pace_.rate());
 }
 
-// Moves that the document shows and no driver has: after a take-over, or when the answer to a
-// beginning was lost.
-void MoveBoard::resume_strays() {
+// Moves that the document shows and no driver has: the answer to a beginning was lost. Those in the
+// old phase CLEAN wait until the last router of an older version has gone (rule 21).
+void MoveBoard::abort_strays() {
   if (document_ == nullptr) return;
   const bool beginning = std::ranges::any_of(
       drivers_, [](const auto& driver) { return driver->migration().id() == MoveId{}; });
-  if (beginning) return;
-  const std::vector<ring::Move> moves = document_->moves;
-  for (const ring::Move& move : moves) {
+  if (beginning || options_.mutations.term_keeps_moves) return;
+  for (const ring::Move& move : document_->moves) {
     const bool driven = std::ranges::any_of(
         drivers_, [&](const auto& driver) { return driver->migration().id() == move.id; });
-    if (driven) continue;
-    if (move.phase != ring::Phase::kClean) {
-      if (options_.mutations.term_keeps_moves) continue;
-      options_.writer.edit(
-          [move](const ring::Document& document) {
-            return ring::abort_move(document, move.id, move.phase_epoch);
-          },
-          [](const Result<SharedDocument>&) {});
-    } else if (options_.links.store(move.source) != nullptr) {
-      launch(std::make_unique<MoveDriver>(move,
-                                          driver_options(move.source, move.destination, nullptr)));
-    }
+    if (driven || move.phase == ring::Phase::kClean) continue;
+    options_.writer.edit(
+        [move](const ring::Document& document) {
+          return ring::abort_move(document, move.id, move.phase_epoch);
+        },
+        [](const Result<SharedDocument>&) {});
   }
 }
 
@@ -127,10 +128,38 @@ bool MoveBoard::node_free(NodeId source, NodeId destination) const {
     const ring::MoveRequest& other = driver->migration().request();
     if (other.source == source || other.destination == destination) return false;
   }
+  // Rule 23 a: what is cleaned comes first, and alone.
+  if (leftovers_.wants(source) || leftovers_.wants(destination)) return false;
   // Rule 8: every command of earlier moves on these nodes is finished.
   const auto from = options_.links.store(source);
   const auto to = options_.links.store(destination);
   return from == nullptr || to == nullptr || (from->unfinished() == 0 && to->unfinished() == 0);
+}
+
+bool MoveBoard::uses(NodeId node) const {
+  return std::ranges::any_of(drivers_, [&](const auto& driver) {
+    const ring::MoveRequest& request = driver->migration().request();
+    return request.source == node || request.destination == node;
+  });
+}
+
+void MoveBoard::take_back(MoveId entry, Begun begun) {
+  const ring::Leftover* kept =
+      document_ == nullptr ? nullptr : ring::find_leftover(*document_, entry);
+  std::string why;
+  if (kept == nullptr || !kept->kept()) why = "no leftover of that move is kept";
+  // Rules 8 and 26: every command of earlier moves on both nodes is finished.
+  if (why.empty() && (winding_down_ || !node_free(kept->holder, kept->node)))
+    why = "one of its nodes is busy with a move; try again";
+  if (why.empty() && (options_.links.store(kept->holder) == nullptr ||
+                      options_.links.store(kept->node) == nullptr))
+    why = "no such node";
+  if (!why.empty()) {
+    return options_.loop.post(
+        [why, begun = std::move(begun)] { begun(fail(Code::kConflict, why)); });
+  }
+  launch(std::make_unique<MoveDriver>(*kept,
+                                      driver_options(kept->holder, kept->node, std::move(begun))));
 }
 
 void MoveBoard::start_what_can() {
@@ -235,7 +264,7 @@ Result<void> MoveBoard::abort(MoveId move, const std::string& why) {
   for (const auto& driver : drivers_) {
     if (driver->migration().id() != move) continue;
     if (driver->migration().outcome().committed)
-      return fail(Code::kConflict, "the move is committed: it is finished, not aborted; see undo");
+      return fail(Code::kConflict, "the move is committed; see undo");
     driver->abort(why);
     return {};
   }

@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "control/copy_pace.h"
 #include "control/document_writer.h"
+#include "control/leftover_board.h"
 #include "control/move_driver.h"
 #include "control/node_links.h"
 #include "control/operator.h"
@@ -46,22 +47,25 @@ class MoveBoard {
 
   explicit MoveBoard(Options options);
 
-  // CLEAN moves without a driver are resumed, others of nobody are aborted (rule 3 did so already;
-  // this covers a beginning whose outcome was unknown).
+  // Moves without a driver are aborted (rule 3 did so already; this covers a beginning whose outcome
+  // was unknown); leftovers are cleaned.
   void see(const SharedDocument& document);
   // `begun` runs when the document shows the move, or with the refusal. Errors: kExhausted when
   // too many wait.
   void want(ring::MoveRequest request, Begun begun, Tried tried = {});
-  // Errors: kNotFound; kConflict past the commit (it is finished instead).
+  // Rule 26. `begun` as of `want`. Errors: kNotFound: there is no such entry.
+  void take_back(MoveId entry, Begun begun);
+  // Errors: kNotFound; kConflict past the commit.
   Result<void> abort(MoveId move, const std::string& why);
   // Aborts what can be aborted, forgets what waits; `idle()` is true some time later.
   void wind_down(const std::string& why);
 
-  bool idle() const { return drivers_.empty() && waiting_.empty(); }
+  bool idle() const { return drivers_.empty() && waiting_.empty() && leftovers_.idle(); }
   std::size_t waiting() const { return waiting_.size(); }
   // Clients wait at a fence now: whatever can wait should.
   bool fencing() const;
   std::vector<MoveStatus> status() const;
+  std::vector<LeftoverStatus> leftovers() const { return leftovers_.status(); }
   // Why the node should not be the source, or the destination, of a planned move: what its server
   // said when it was last asked, while it rests; else "".
   std::string refusal(NodeId node, backend::End end) const {
@@ -79,10 +83,11 @@ class MoveBoard {
   void pace_copies();
   void start_what_can();
   bool node_free(NodeId source, NodeId destination) const;
+  bool uses(NodeId node) const;
   MoveDriver::Options driver_options(NodeId source, NodeId destination, Begun begun,
                                      Tried tried = {});
   void launch(std::unique_ptr<MoveDriver> driver);
-  void resume_strays();
+  void abort_strays();
   void over(MoveDriver& driver);
   void try_again(const MoveDriver& driver);
   void go_around(const MoveDriver& driver);
@@ -93,6 +98,7 @@ class MoveBoard {
   Throttle throttle_;
   std::uint64_t ticks_ = 0;
   SharedDocument document_;
+  LeftoverBoard leftovers_;
   std::deque<Wanted> waiting_;
   std::vector<std::unique_ptr<MoveDriver>> drivers_;
   RefusalBook refusals_;

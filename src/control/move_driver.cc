@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
-#include "backend/big_value.h"
 #include "base/guarded.h"
 #include "control/preflight.h"
+#include "control/server_facts.h"
 #include "control/sweep.h"
 #include "ring/width.h"
 
@@ -18,13 +18,7 @@ using backend::End;
 constexpr milliseconds kTick{20};
 constexpr milliseconds kAskAgain{10};
 
-migrate::ServerFacts server_facts(const backend::StoreIdentity& seen, const std::string& mark) {
-  return {.incarnation = seen.incarnation,
-          .primary = seen.primary,
-          .marked = seen.mark == mark,
-          .clock_ms = seen.clock_ms,
-          .replicas = seen.replicas};
-}
+constexpr std::size_t kExamplesMax = 3;
 
 }  // namespace
 
@@ -35,9 +29,9 @@ MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
               options_.limits, options_.mutations) {}
 
-MoveDriver::MoveDriver(const ring::Move& clean, Options options)
+MoveDriver::MoveDriver(const ring::Leftover& kept, Options options)
     : options_(std::move(options)),
-      migration_(clean, {options_.limits, options_.mutations}),
+      migration_(kept, {options_.limits, options_.mutations}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
               options_.limits, options_.mutations) {}
 
@@ -181,33 +175,22 @@ backend::Store::KeyFilter MoveDriver::in_range() const {
   };
 }
 
-// Removes the range's keys (and, where asked for, the hidden keys of broken-off copies), page by
-// page. Removing while listing is what SCAN allows.
-void MoveDriver::empty(backend::RedisStore& store, std::string from, bool leftovers,
-                       std::function<void()> emptied) {
-  const auto doomed = [takes = in_range(), leftovers](std::string_view key) {
-    return takes(key) || (leftovers && key.starts_with(backend::kMovePrefix));
-  };
-  store.list(from, doomed,
-             guarded(alive_, [this, &store, leftovers, emptied](Result<backend::Page> page) {
-               if (!page) return fail_at(end_of(store), page.error());
-               store.remove(std::move(page->keys),
-                            guarded(alive_, [this, &store, leftovers, emptied,
-                                             next = page->next](Result<void> removed) {
-                              if (!removed) return fail_at(end_of(store), removed.error());
-                              if (next.empty()) return emptied();
-                              empty(store, next, leftovers, emptied);
-                            }));
-             }));
+// Page by page to the end: how many keys lie there is what a person wants to know.
+void MoveDriver::check_page(const std::string& from, migrate::Checked found) {
+  options_.destination->list(
+      from, in_range(),
+      guarded(alive_, [this, found = std::move(found)](Result<backend::Page> page) mutable {
+        if (!page) return fail_at(End::kDestination, page.error());
+        found.foreign += page->keys.size();
+        for (std::string& key : page->keys) {
+          if (found.examples.size() < kExamplesMax) found.examples.push_back(std::move(key));
+        }
+        if (page->next.empty()) return feed(found);
+        check_page(page->next, std::move(found));
+      }));
 }
 
-void MoveDriver::act_on(const migrate::Purge&) {
-  empty(*options_.destination, "", true, [this] { feed(migrate::Purged{}); });
-}
-
-void MoveDriver::act_on(const migrate::Clean&) {
-  empty(*options_.source, "", false, [this] { feed(migrate::Cleaned{}); });
-}
+void MoveDriver::act_on(const migrate::Check&) { check_page("", {}); }
 
 void MoveDriver::act_on(const migrate::ScanNext& action) {
   if (action.from_start) scan_cursor_.clear();

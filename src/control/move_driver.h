@@ -52,7 +52,8 @@ class MoveDriver {
   };
 
   MoveDriver(ring::MoveRequest request, Options options);
-  MoveDriver(const ring::Move& clean, Options options);
+  // A taking back (rule 26).
+  MoveDriver(const ring::Leftover& kept, Options options);
 
   void start();
   void see(const SharedDocument& document);
@@ -74,20 +75,18 @@ class MoveDriver {
   void act_on(const migrate::Identify& action);
   void act_on(const migrate::Write& action);
   void act_on(const migrate::SweepBoth& action);
-  void act_on(const migrate::Purge& action);
+  void act_on(const migrate::Check& action);
   void act_on(const migrate::AwaitCopying& action);
   void act_on(const migrate::ScanNext& action);
   void act_on(const migrate::CopyKeys& action);
   void act_on(const migrate::Take& action);
   void act_on(const migrate::AwaitFenced& action);
   void act_on(const migrate::WaitReplicas& action);
-  void act_on(const migrate::Clean& action);
   void act_on(const migrate::Over& action);
 
   void tick();
   void ask_take(const SessionId& session, std::uint64_t number);
-  void empty(backend::RedisStore& store, std::string from, bool leftovers,
-             std::function<void()> emptied);
+  void check_page(const std::string& from, migrate::Checked found);
   // What is of the move's ranges and not our own.
   backend::Store::KeyFilter in_range() const;
   // "the source a (10.0.0.1:6379)".

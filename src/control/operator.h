@@ -38,6 +38,15 @@ struct MoveStatus {
   std::uint64_t rounds = 0;
 };
 
+// An entry of the document's leftovers, and how far its cleaning is (migrate/cleaning.h).
+struct LeftoverStatus {
+  ring::Leftover entry;
+  std::string step;  // "pages", "waiting", ...; of others than the leader only "open", "kept"
+  std::string waits_for = {};  // why it cannot go on now; empty when it works
+  std::uint64_t deleted = 0;
+  std::uint64_t unknown = 0;  // of these, those that the owner does not have (rule 25)
+};
+
 enum class MoveEnd : std::uint8_t { kCommitted, kAborted };
 
 // A move that is over. Kept in memory, the newest 1,000.
@@ -198,10 +207,11 @@ struct Status {
   Term term;
   std::string coordinator;  // "ok", or what is wrong with it
   std::vector<RouterStatus> routers;
-  std::vector<MoveStatus> moves;    // as their driver sees them, or only what the document says
-  std::vector<MoveRecord> ended;    // newest first
-  std::vector<Decision> decisions;  // newest first
-  std::vector<NodeFacts> nodes;     // while this router leads
+  std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
+  std::vector<LeftoverStatus> leftovers{};
+  std::vector<MoveRecord> ended;              // newest first
+  std::vector<Decision> decisions;            // newest first
+  std::vector<NodeFacts> nodes;               // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
   // Why there is no view although the coordinator answers (control/first_ring.h); empty: there is.
@@ -226,6 +236,13 @@ class Operator {
 
   virtual void move(ring::MoveRequest request, Done<MoveId> done) = 0;
   virtual void abort(MoveId move, Done<void> done) = 0;
+  // What a kept leftover (of that move) keeps becomes the range again, as far as the destination
+  // still owns it (rule 26). What was written there since the commit is given up.
+  virtual void take_back(MoveId move, Done<MoveId> done) = 0;
+  // What a kept leftover keeps is deleted after all.
+  virtual void give_up(MoveId move, Done<void> done) = 0;
+  // Lets routers of an older version join again: no move begins until `freeze(false)`.
+  virtual void allow_old_readers(Done<void> done) = 0;
   // A move back of an ended, committed move.
   virtual void undo(MoveId move, Done<MoveId> done) = 0;
   // A boundary at the token: the range that ends there becomes a cut of its present owner.

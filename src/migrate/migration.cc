@@ -31,6 +31,15 @@ std::string keys_text(const std::map<std::string, std::string>& unmovable) {
   return std::to_string(unmovable.size()) + " keys cannot be moved, one of them because " + reason;
 }
 
+std::string foreign_text(const Checked& found) {
+  std::string text = "the destination holds " + std::to_string(found.foreign) +
+                     (found.foreign == 1 ? " key" : " keys") +
+                     " of the range that no move put there (";
+  for (std::size_t i = 0; i < found.examples.size(); ++i)
+    text += (i == 0 ? "'" : ", '") + found.examples[i] + "'";
+  return text + "); nothing was touched. See 'cleave strays'";
+}
+
 }  // namespace
 
 std::string_view to_string(Step step) {
@@ -38,7 +47,8 @@ std::string_view to_string(Step step) {
     case Step::kIdentify: return "identify";
     case Step::kBegin: return "begin";
     case Step::kSweep: return "sweep";
-    case Step::kPurge: return "purge";
+    case Step::kCheck: return "check";
+    case Step::kEnter: return "enter";
     case Step::kAwaitCopying: return "await-copying";
     case Step::kScan: return "scan";
     case Step::kRounds: return "rounds";
@@ -48,8 +58,6 @@ std::string_view to_string(Step step) {
     case Step::kReplicas: return "replicas";
     case Step::kVerify: return "verify";
     case Step::kCommit: return "commit";
-    case Step::kClean: return "clean";
-    case Step::kFinish: return "finish";
     case Step::kAbort: return "abort";
     case Step::kOver: return "over";
   }
@@ -61,18 +69,15 @@ Migration::Migration(ring::MoveRequest request, Options options)
   request_.ranges = ring::normalised(std::move(request_.ranges));
 }
 
-Migration::Migration(const ring::Move& clean, Options options)
-    : request_{.ranges = clean.ranges,
-               .source = clean.source,
-               .destination = clean.destination,
-               .reason = clean.reason,
-               .now = clean.started},
+Migration::Migration(const ring::Leftover& kept, Options options)
+    : request_{.ranges = kept.ranges,
+               .source = kept.holder,
+               .destination = kept.node,
+               .reason = "taken back",
+               .now = {}},
       options_(options),
-      step_(Step::kClean),
-      id_(clean.id),
-      clean_epoch_(clean.phase_epoch) {
-  CHECK(clean.phase == ring::Phase::kClean);
-  outcome_.committed = true;
+      takes_back_(kept) {
+  CHECK(kept.kept());
 }
 
 Actions Migration::step(const Event& event, Instant now) {
@@ -82,28 +87,48 @@ Actions Migration::step(const Event& event, Instant now) {
 
 Result<ring::Document> Migration::edit(Change change, const ring::Document& document,
                                        UnixMillis now) const {
+  if (options_.mutations.any_of_edits()) {
+    if (std::optional<Result<ring::Document>> mutated = mutated_edit(change, document, now))
+      return *mutated;
+  }
+  return true_edit(change, document, now);
+}
+
+Result<ring::Document> Migration::true_edit(Change change, const ring::Document& document,
+                                            UnixMillis now) const {
   const ring::Move* move = ring::find_move(document, id_);
   switch (change) {
-    case Change::kBegin: {
-      ring::MoveRequest request = request_;
-      request.now = now;
-      return ring::begin_move(document, request);
-    }
+    case Change::kBegin: return begin_edit(document, now);
+    case Change::kEnter: return ring::enter_copies(document, id_, copying_epoch_, now);
     case Change::kFence: return ring::fence_move(document, id_, copying_epoch_);
-    case Change::kCommit:
-      for (const SessionId& session : ring::sessions_of(document)) {
-        // One that joined after the fence was born fenced: it counts as acknowledged (rule 20).
-        if (waiting_.contains(session) && !options_.mutations.commit_without_acks)
-          return fail(Code::kConflict, "router " + session.value() + " has not acknowledged");
-      }
-      return ring::commit_move(document, id_, fenced_epoch_, now, {request_.pin_until});
-    case Change::kFinish: return ring::finish_move(document, id_, clean_epoch_);
+    case Change::kCommit: return commit_edit(document, now);
     case Change::kAbort:
       // The driver may abort its move in either phase: nothing is lost in any (rule 22).
       if (move == nullptr) return fail(Code::kConflict, "the move is gone");
       return ring::abort_move(document, id_, move->phase_epoch);
   }
   return fail(Code::kInvalid, "no such change");
+}
+
+Result<ring::Document> Migration::begin_edit(const ring::Document& document, UnixMillis now) const {
+  if (takes_back_) return ring::begin_taking_back(document, *takes_back_, now);
+  ring::MoveRequest request = request_;
+  request.now = now;
+  return ring::begin_move(document, request);
+}
+
+Result<ring::Document> Migration::commit_edit(const ring::Document& document,
+                                              UnixMillis now) const {
+  for (const SessionId& session : ring::sessions_of(document)) {
+    // One that joined after the fence was born fenced: it counts as acknowledged (rule 20).
+    if (waiting_.contains(session) && !options_.mutations.commit_without_acks)
+      return fail(Code::kConflict, "router " + session.value() + " has not acknowledged");
+  }
+  if (takes_back_) return ring::take_back(document, id_, fenced_epoch_, *takes_back_, now);
+  // Without a replica there is no successor to compare a stream with.
+  const ring::Holder holder{.incarnation = destination_.incarnation,
+                            .offset = destination_.replicas > 0 ? destination_.offset : 0};
+  return ring::commit_move(document, id_, fenced_epoch_, holder, now, {request_.pin_until});
 }
 
 std::string Migration::waits_for() const {
@@ -123,7 +148,6 @@ std::string Migration::waits_for() const {
 Actions Migration::on(const Start&, Instant now) {
   progress_.began = now;
   entered_ = now;
-  if (step_ == Step::kClean) return {SweepBoth{}};
   if (step_ != Step::kIdentify) return {};
   return {Identify{.preflight = true}};
 }
@@ -136,19 +160,16 @@ Actions Migration::on(const Identified& event, Instant now) {
     destination_ = event.destination;
     return enter(Step::kBegin, {Write{Change::kBegin}}, now);
   }
-  // Resumed: what is cleaned must still be ours.
-  if (step_ == Step::kClean) {
-    retry_ = !event.source.marked && !options_.mutations.no_marker_check;
-    return retry_ ? Actions{} : Actions{Clean{}};
-  }
   if (step_ != Step::kVerify) return {};
   std::string why = changed_server(event);
   if (!why.empty() && !options_.mutations.no_incarnation_check) return abort(std::move(why), now);
+  // All replies to the copies are in: whoever has this much of the stream has them all (rule 23 e).
+  destination_.offset = event.destination.offset;
   return enter(Step::kCommit, {Write{Change::kCommit}}, now);
 }
 
-// Rule 12. What may be purged and cleaned must be ours, and two names for one server, or a server
-// and its own replica, would purge the only copy.
+// Rule 12. What is cleaned must be ours, and with two names for one server, or a server and its own
+// replica, the only copy would be cleaned.
 std::string Migration::refusal(const Identified& event) const {
   const ServerFacts& source = event.source;
   const ServerFacts& destination = event.destination;
@@ -205,7 +226,8 @@ Actions Migration::on(const Written& event, Instant now) {
 
 Actions Migration::begun(const ring::Document& document, Instant now) {
   id_ = MoveId{document.epoch.value()};
-  copying_epoch_ = document.epoch;
+  (takes_back_ ? fenced_epoch_ : copying_epoch_) = document.epoch;
+  if (takes_back_) progress_.fenced = now;
   members_ = sessions_set(document);
   if (!abort_wanted_.empty()) return abort(abort_wanted_, now);
   if (options_.mutations.no_sweep) return on(Swept{}, now);
@@ -213,14 +235,28 @@ Actions Migration::begun(const ring::Document& document, Instant now) {
 }
 
 Actions Migration::on(const Swept&, Instant now) {
-  if (step_ == Step::kClean) return {Identify{}};
   if (step_ != Step::kSweep && step_ != Step::kBegin) return {};
-  if (options_.mutations.no_purge) return await_copying(now);
-  return enter(Step::kPurge, {Purge{}}, now);
+  if (takes_back_) return await_fenced(now);
+  const Mutations& off = options_.mutations;
+  if (off.enter_late) return await_copying(now);
+  if (off.no_check || off.enter_before_check)
+    return enter(Step::kEnter, {Write{Change::kEnter}}, now);
+  return enter(Step::kCheck, {Check{}}, now);
 }
 
-Actions Migration::on(const Purged&, Instant now) {
-  if (step_ != Step::kPurge) return {};
+// Rule 13. Whatever lies there is somebody's, and stays: the move is given up before its first copy
+// and before an entry would let the cleaning have it.
+Actions Migration::on(const Checked& event, Instant now) {
+  if (step_ != Step::kCheck) return {};
+  if (event.foreign > 0) return abort(foreign_text(event), now);
+  if (options_.mutations.enter_before_check) return await_copying(now);
+  return enter(Step::kEnter, {Write{Change::kEnter}}, now);
+}
+
+// Only now may a copy be written: whatever happens, somebody knows where to clean.
+Actions Migration::entered(Instant now) {
+  if (options_.mutations.enter_before_check) return enter(Step::kCheck, {Check{}}, now);
+  if (options_.mutations.enter_late) return next_round(now);
   return await_copying(now);
 }
 
@@ -284,7 +320,7 @@ Actions Migration::keep_behind(Instant now) {
 }
 
 Actions Migration::on(const Copied& event, Instant now) {
-  if (!before_commit() || step_ == Step::kAbort || copies_open_ == 0) return {};
+  if (step_ == Step::kAbort || copies_open_ == 0) return {};
   --copies_open_;
   progress_.keys_copied += event.keys;
   progress_.bytes_copied += event.bytes;
@@ -303,6 +339,8 @@ Actions Migration::on(const Copied& event, Instant now) {
 // Rule 16: first take the dirty sets, then read the keys. The other way round a write between the
 // two would be in neither.
 Actions Migration::next_round(Instant now) {
+  if (options_.mutations.enter_late && step_ == Step::kScan)
+    return enter(Step::kEnter, {Write{Change::kEnter}}, now);
   if (progress_.rounds >= options_.limits.dirty_rounds_max)
     return abort("writes come faster than they can be copied (" + std::to_string(progress_.rounds) +
                      " rounds)",
@@ -380,6 +418,10 @@ Actions Migration::fenced(const ring::Move& move, const ring::Document& document
   fenced_epoch_ = move.phase_epoch;
   progress_.fenced = now;
   if (!options_.mutations.members_before_fence) members_ = sessions_set(document);
+  return await_fenced(now);
+}
+
+Actions Migration::await_fenced(Instant now) {
   waiting_ = members_;
   enter(Step::kAwaitFenced, {}, now);
   if (options_.mutations.commit_without_acks || waiting_.empty()) return last_copies(now);
@@ -390,19 +432,23 @@ Actions Migration::fenced(const ring::Move& move, const ring::Document& document
 
 Actions Migration::on(const FencedAcked& event, Instant now) {
   if (step_ != Step::kAwaitFenced || !waiting_.contains(event.session)) return {};
-  if (event.whole_range)
+  // A taking back copies nothing: what was written since the commit is given up by it.
+  if (event.whole_range && !takes_back_)
     return abort("a command whose keys are not all known, or too many writes, met the move", now);
   for (const Incarnation& incarnation : event.source_incarnations) {
-    if (incarnation != source_.incarnation && !options_.mutations.no_incarnation_check)
+    if (incarnation != source_.incarnation && !options_.mutations.no_incarnation_check &&
+        !takes_back_)
       return abort("router " + event.session.value() + " spoke to another life of the source", now);
   }
   waiting_.erase(event.session);
-  if (!options_.mutations.no_last_copy) pending_.insert(event.keys.begin(), event.keys.end());
+  if (!options_.mutations.no_last_copy && !takes_back_)
+    pending_.insert(event.keys.begin(), event.keys.end());
   return waiting_.empty() ? last_copies(now) : Actions{};
 }
 
 // Rules 18 and 19: what is left, then the replicas, then one more look at both servers.
 Actions Migration::last_copies(Instant now) {
+  if (takes_back_) return enter(Step::kCommit, {Write{Change::kCommit}}, now);
   for (const std::string& key : pending_) {
     if (!big_.contains(key)) continue;
     outcome_.again = true;
@@ -415,8 +461,6 @@ Actions Migration::last_copies(Instant now) {
   }
   if (destination_.replicas > 0 && step_ != Step::kReplicas)
     return enter(Step::kReplicas, {WaitReplicas{destination_.replicas}}, now);
-  if (options_.mutations.clean_before_commit)
-    return enter(Step::kVerify, {Clean{}, Identify{}}, now);
   return enter(Step::kVerify, {Identify{}}, now);
 }
 
@@ -430,18 +474,11 @@ Actions Migration::on(const ReplicasWaited& event, Instant now) {
   return last_copies(now);
 }
 
-// ---- after the commit ---------------------------------------------------------------------------
-
-Actions Migration::committed(const ring::Move& move, Instant now) {
-  clean_epoch_ = move.phase_epoch;
+Actions Migration::committed(Instant now) {
   progress_.committed = now;
-  outcome_ = Outcome{.committed = true};
-  return enter(Step::kClean, {Clean{}}, now);
-}
-
-Actions Migration::on(const Cleaned&, Instant now) {
-  if (step_ != Step::kClean) return {};
-  return enter(Step::kFinish, {Write{Change::kFinish}}, now);
+  outcome_.unmovable.clear();
+  outcome_.again = false;
+  return over(true, "", now);
 }
 
 // ---- what others did, failures, the end ---------------------------------------------------------
@@ -453,32 +490,35 @@ Actions Migration::on(const DocumentSeen& event, Instant now) {
   if (id_ == MoveId{} || document.epoch < seen_) return {};
   seen_ = document.epoch;
   const ring::Move* move = ring::find_move(document, id_);
-  const bool cleaning = step_ == Step::kClean || step_ == Step::kFinish;
-  if (move == nullptr) {
-    if (cleaning) return over(true, "", now);
-    const std::string why = outcome_.why.empty() ? "aborted by another" : outcome_.why;
-    return over(false, why, now);
-  }
-  if (move->phase == ring::Phase::kClean) return cleaning ? Actions{} : committed(*move, now);
+  if (move == nullptr) return gone(document, now);
+  if (step_ == Step::kEnter && ring::find_leftover(document, id_) != nullptr) return entered(now);
   if (move->phase == ring::Phase::kFenced && step_ == Step::kFence)
     return fenced(*move, document, now);
   return {};
 }
 
+// A commit leaves an entry of the source, an abort none or one of the destination. While this term
+// leads nobody else takes entries off, so the answer stands in the document.
+Actions Migration::gone(const ring::Document& document, Instant now) {
+  const ring::Leftover* left = ring::find_leftover(document, id_);
+  if (left != nullptr && left->node == request_.source) return committed(now);
+  return over(false, outcome_.why.empty() ? "aborted by another" : outcome_.why, now);
+}
+
 Actions Migration::on(const WriteRefused& event, Instant now) {
   switch (step_) {
     case Step::kBegin: return refuse(event.why, now);
+    case Step::kEnter:
     case Step::kFence:
     case Step::kCommit: return abort(event.why, now);
-    case Step::kAbort:
-    case Step::kFinish: retry_ = true; return {};
+    case Step::kAbort: retry_ = true; return {};
     default: return {};
   }
 }
 
 Actions Migration::on(const Failed& event, Instant now) {
   if (step_ == Step::kIdentify) return refuse(event.why, now);
-  if (step_ == Step::kClean || step_ == Step::kFinish || step_ == Step::kAbort) {
+  if (step_ == Step::kAbort) {
     retry_ = true;
     return {};
   }
@@ -502,13 +542,11 @@ Actions Migration::on(const Tick&, Instant now) {
   if (retry_) {
     retry_ = false;
     if (step_ == Step::kAbort) return {Write{Change::kAbort}};
-    if (step_ == Step::kFinish) return {Write{Change::kFinish}};
-    // From rule 12 again: the server may have restarted, or be another one, since it failed.
-    if (step_ == Step::kClean) return {SweepBoth{}};
   }
   if (step_ == Step::kAwaitCopying && now - entered_ > kCopyingAckMax)
     return abort("no acknowledgement of the copying phase by " + waits_for(), now);
-  const bool holding = step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
+  const bool holding = (step_ == Step::kSweep && takes_back_.has_value()) ||
+                       step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
                        step_ == Step::kReplicas || step_ == Step::kVerify;
   if (holding && now - progress_.fenced > options_.limits.fence_abort_after())
     return abort(
@@ -527,7 +565,7 @@ Actions Migration::enter(Step step, Actions actions, Instant now) {
 Actions Migration::refuse(std::string why, Instant now) { return over(false, std::move(why), now); }
 
 Actions Migration::abort(std::string why, Instant now) {
-  if (!before_commit() || step_ == Step::kAbort) return {};
+  if (is_over() || step_ == Step::kAbort) return {};
   outcome_.why = std::move(why);
   return enter(Step::kAbort, {Write{Change::kAbort}}, now);
 }
@@ -536,10 +574,6 @@ Actions Migration::over(bool committed, std::string why, Instant now) {
   outcome_.committed = committed;
   outcome_.why = std::move(why);
   return enter(Step::kOver, {Over{}}, now);
-}
-
-bool Migration::before_commit() const {
-  return step_ != Step::kClean && step_ != Step::kFinish && step_ != Step::kOver;
 }
 
 }  // namespace cleave::migrate

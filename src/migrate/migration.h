@@ -1,15 +1,16 @@
 // Migration: one move as a state machine. It decides what is done next; it does nothing itself.
 //
-//   identify -> begin -> sweep -> purge -> await copying -> scan -> rounds -> fence
-//      |          |        |        |           |             |        |        |
-//      v          +--------+--------+-----------+-------------+--------+--(fail)+--> abort -> over
-//   refused                                                                     v
-//                     over <- finish <- clean <- commit <- verify <- last copies
-//                                        ^                    |
-//                              resumed after a crash       (fail)--> abort -> over
+//   identify -> begin -> sweep -> check -> enter -> await copying -> scan -> rounds -> fence
+//      |          |        |        |        |           |             |        |        |
+//      v          +--------+--------+--------+-----------+-------------+--------+--(fail)+--> abort
+//   refused                                                                     v               |
+//                                          over <-- commit <-- verify <-- last copies           v
+//                                                                |                            over
+//                                                             (fail)--> abort
 //
-// Until `commit` the source owns the range and every failure leads to `abort`, always safe; from
-// the commit on there is no way back and failures are repeated until they succeed.
+// Until `commit` the source owns the range and every failure leads to `abort`, always safe. What a
+// move leaves behind, aborted or committed, is an entry of the document's leftovers: cleaning it is
+// no part of the move (migrate/cleaning.h).
 // The rules are those of docs/formats/move-protocol.md; the number stands beside each.
 //
 // Threads: one owner. Pure: the same events give the same actions.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,6 +43,10 @@ struct ServerFacts {
   bool marked = false;         // carries this pool's ownership marker (rule 12)
   std::int64_t clock_ms = 0;   // TIME less our own steady clock: asked at different moments
   std::uint32_t replicas = 0;  // connected ones
+  std::uint64_t offset = 0;    // of its replication stream
+  // The life before its last failover, and where that ended.
+  std::string former_replication_id{};
+  std::uint64_t former_offset = 0;
 
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
 };
@@ -76,7 +82,11 @@ struct WriteRefused {  // the edit's precondition does not hold any more
   std::string why;
 };
 struct Swept {};
-struct Purged {};
+// Keys of the range that lie at the destination: nobody of this pool put them there.
+struct Checked {
+  std::uint64_t foreign = 0;
+  std::vector<std::string> examples{};
+};
 struct CopyingAcked {
   SessionId session;
 };
@@ -105,7 +115,6 @@ struct FencedAcked {
 struct ReplicasWaited {
   std::uint32_t reached = 0;
 };
-struct Cleaned {};
 struct Failed {  // what was asked for last could not be done
   std::string why;
 };
@@ -114,13 +123,13 @@ struct AbortWanted {
 };
 struct Tick {};
 
-using Event = std::variant<Start, Identified, DocumentSeen, Written, WriteRefused, Swept, Purged,
+using Event = std::variant<Start, Identified, DocumentSeen, Written, WriteRefused, Swept, Checked,
                            CopyingAcked, ScanPage, Copied, Taken, FencedAcked, ReplicasWaited,
-                           Cleaned, Failed, AbortWanted, Tick>;
+                           Failed, AbortWanted, Tick>;
 
 // ---- actions ----------------------------------------------------------------------------------
 
-enum class Change : std::uint8_t { kBegin, kFence, kCommit, kFinish, kAbort };
+enum class Change : std::uint8_t { kBegin, kEnter, kFence, kCommit, kAbort };
 
 struct Identify {          // INFO, marker, TIME of both ends -> Identified
   bool preflight = false;  // also whether both can do what a move needs of them
@@ -129,7 +138,7 @@ struct Write {  // compare-and-set -> Written | WriteRefused
   Change change = Change::kAbort;
 };
 struct SweepBoth {};   // rule 7 at both ends -> Swept
-struct Purge {};       // rule 13 -> Purged
+struct Check {};       // rule 13 -> Checked
 struct AwaitCopying {  // -> CopyingAcked
   SessionId session;
 };
@@ -150,11 +159,10 @@ struct AwaitFenced {  // -> FencedAcked
 struct WaitReplicas {  // WAIT at the destination -> ReplicasWaited
   std::uint32_t replicas = 0;
 };
-struct Clean {};  // rule 21 -> Cleaned
-struct Over {};   // see `outcome`; nothing comes after
+struct Over {};  // see `outcome`; nothing comes after
 
-using Action = std::variant<Identify, Write, SweepBoth, Purge, AwaitCopying, ScanNext, CopyKeys,
-                            Take, AwaitFenced, WaitReplicas, Clean, Over>;
+using Action = std::variant<Identify, Write, SweepBoth, Check, AwaitCopying, ScanNext, CopyKeys,
+                            Take, AwaitFenced, WaitReplicas, Over>;
 using Actions = std::vector<Action>;
 
 // Where a move is; in the order of the picture above.
@@ -162,7 +170,8 @@ enum class Step : std::uint8_t {
   kIdentify,
   kBegin,
   kSweep,
-  kPurge,
+  kCheck,
+  kEnter,
   kAwaitCopying,
   kScan,
   kRounds,
@@ -172,8 +181,6 @@ enum class Step : std::uint8_t {
   kReplicas,
   kVerify,
   kCommit,
-  kClean,
-  kFinish,
   kAbort,
   kOver,
 };
@@ -207,8 +214,8 @@ class Migration {
 
   // A new move. The first event is Start.
   Migration(ring::MoveRequest request, Options options);
-  // Resumes a CLEAN move of the document after a crash or take-over (rule 3).
-  Migration(const ring::Move& clean, Options options);
+  // A taking back (rule 26): fenced from its first compare-and-set, nothing is copied.
+  Migration(const ring::Leftover& kept, Options options);
 
   Actions step(const Event& event, Instant now);
 
@@ -236,14 +243,13 @@ class Migration {
   Actions on(const Written& event, Instant now);
   Actions on(const WriteRefused& event, Instant now);
   Actions on(const Swept& event, Instant now);
-  Actions on(const Purged& event, Instant now);
+  Actions on(const Checked& event, Instant now);
   Actions on(const CopyingAcked& event, Instant now);
   Actions on(const ScanPage& event, Instant now);
   Actions on(const Copied& event, Instant now);
   Actions on(const Taken& event, Instant now);
   Actions on(const FencedAcked& event, Instant now);
   Actions on(const ReplicasWaited& event, Instant now);
-  Actions on(const Cleaned& event, Instant now);
   Actions on(const Failed& event, Instant now);
   Actions on(const AbortWanted& event, Instant now);
   Actions on(const Tick& event, Instant now);
@@ -252,7 +258,14 @@ class Migration {
   Actions refuse(std::string why, Instant now);
   Actions abort(std::string why, Instant now);
   Actions over(bool committed, std::string why, Instant now);
+  Result<ring::Document> true_edit(Change change, const ring::Document& document,
+                                   UnixMillis now) const;
+  std::optional<Result<ring::Document>> mutated_edit(Change change, const ring::Document& document,
+                                                     UnixMillis now) const;
+  Result<ring::Document> begin_edit(const ring::Document& document, UnixMillis now) const;
+  Result<ring::Document> commit_edit(const ring::Document& document, UnixMillis now) const;
   Actions begun(const ring::Document& document, Instant now);
+  Actions await_fenced(Instant now);
   Actions await_copying(Instant now);
   Actions scan_on(Instant now);
   Actions take_dirty(Instant now);
@@ -262,24 +275,26 @@ class Migration {
   Actions next_round(Instant now);
   Actions fenced(const ring::Move& move, const ring::Document& document, Instant now);
   Actions last_copies(Instant now);
-  Actions committed(const ring::Move& move, Instant now);
+  Actions entered(Instant now);
+  Actions committed(Instant now);
+  // The move is no longer in the document.
+  Actions gone(const ring::Document& document, Instant now);
   Actions copy_meanwhile(Instant now);
   Actions copy_pending(bool fenced);
   std::string refusal(const Identified& event) const;
   std::string clocks_apart(const Identified& event) const;
   bool too_much(std::int64_t skew_ms) const;
   std::string changed_server(const Identified& event) const;
-  bool before_commit() const;
 
   ring::MoveRequest request_;
   Options options_;
+  std::optional<ring::Leftover> takes_back_;
   Step step_ = Step::kIdentify;
   Instant entered_{0};  // when the step began
   Epoch seen_;          // newest document; older ones that arrive late are passed over
   MoveId id_;
   Epoch copying_epoch_;
   Epoch fenced_epoch_;
-  Epoch clean_epoch_;
   ServerFacts source_;
   ServerFacts destination_;
   std::set<SessionId> members_;  // of the document that the present wait is about

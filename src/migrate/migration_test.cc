@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "ring/view.h"
 
 namespace cleave::migrate {
 namespace {
@@ -60,7 +61,8 @@ class Story {
     move.step(Identified{facts_a_, facts_b_}, now_);
     write(move, Change::kBegin);
     move.step(Swept{}, now_);
-    move.step(Purged{}, now_);
+    move.step(Checked{}, now_);
+    write(move, Change::kEnter);
     move.step(CopyingAcked{SessionId{"r1"}}, now_);
     return move.step(CopyingAcked{SessionId{"r2"}}, now_);
   }
@@ -111,8 +113,9 @@ TEST(Migration, GoesThroughItsRulesInOrder) {
   EXPECT_TRUE(
       writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kBegin));
   EXPECT_TRUE(has<SweepBoth>(story.write(move, Change::kBegin)));
-  EXPECT_TRUE(has<Purge>(move.step(Swept{}, story.now_)));
-  EXPECT_EQ(move.step(Purged{}, story.now_).size(), 2U);  // one AwaitCopying a router
+  EXPECT_TRUE(has<Check>(move.step(Swept{}, story.now_)));
+  EXPECT_TRUE(writes(move.step(Checked{}, story.now_), Change::kEnter));
+  EXPECT_EQ(story.write(move, Change::kEnter).size(), 2U);  // one AwaitCopying a router
   EXPECT_TRUE(move.step(CopyingAcked{SessionId{"r1"}}, story.now_).empty());
   EXPECT_TRUE(has<ScanNext>(move.step(CopyingAcked{SessionId{"r2"}}, story.now_)));
   EXPECT_TRUE(has<CopyKeys>(move.step(ScanPage{.keys = {"k"}, .last = true}, story.now_)));
@@ -125,9 +128,7 @@ TEST(Migration, GoesThroughItsRulesInOrder) {
   EXPECT_TRUE(has<Identify>(move.step(Copied{.keys = 1, .bytes = 1, .unmovable = {}}, story.now_)));
   EXPECT_TRUE(
       writes(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_), Change::kCommit));
-  EXPECT_TRUE(has<Clean>(story.write(move, Change::kCommit)));
-  EXPECT_TRUE(writes(move.step(Cleaned{}, story.now_), Change::kFinish));
-  EXPECT_TRUE(has<Over>(story.write(move, Change::kFinish)));
+  EXPECT_TRUE(has<Over>(story.write(move, Change::kCommit)));
   EXPECT_TRUE(move.outcome().committed);
   EXPECT_TRUE(story.document_.moves.empty());
 }
@@ -197,7 +198,7 @@ TEST(Migration, ARouterThatJoinedFencedCountsAsAcknowledged) {
   story.fenced_ack(move, "r2");
   move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
   story.document_ = *ring::join(story.document_, {.session = SessionId{"r3"}});
-  EXPECT_TRUE(has<Clean>(story.write(move, Change::kCommit)));
+  EXPECT_TRUE(has<Over>(story.write(move, Change::kCommit)));
 }
 
 TEST(Migration, AbortsWhenARouterWasRemoved) {
@@ -424,11 +425,11 @@ TEST(Migration, AnUnknownCommitIsSettledByTheDocument) {
   story.fenced_ack(move, "r2");
   move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
   story.document_ = *move.edit(Change::kCommit, story.document_, UnixMillis{3});
-  EXPECT_TRUE(has<Clean>(move.step(DocumentSeen{story.shared()}, story.now_)));
+  EXPECT_TRUE(has<Over>(move.step(DocumentSeen{story.shared()}, story.now_)));
   EXPECT_TRUE(move.step(WriteRefused{"late"}, story.now_).empty());
 }
 
-TEST(Migration, ACommittedMoveIsFinishedNotAborted) {
+TEST(Migration, ACommittedMoveIsOver) {
   Story story;
   Migration move = story.make();
   story.to_fenced(move);
@@ -438,23 +439,84 @@ TEST(Migration, ACommittedMoveIsFinishedNotAborted) {
   story.write(move, Change::kCommit);
   EXPECT_TRUE(move.step(AbortWanted{"late"}, story.now_).empty());
   EXPECT_TRUE(move.step(Failed{"server away"}, story.now_).empty());
-  EXPECT_TRUE(has<SweepBoth>(move.step(Tick{}, story.now_)));
-  EXPECT_TRUE(has<Identify>(move.step(Swept{}, story.now_)));
-  EXPECT_TRUE(has<Clean>(move.step(Identified{story.facts_a_, story.facts_b_}, story.now_)));
+  EXPECT_TRUE(move.step(Tick{}, story.now_).empty());
+  EXPECT_TRUE(move.outcome().committed);
 }
 
-TEST(Migration, AResumedCleanNeverEmptiesAServerThatIsNotOurs) {
+// Rule 13: nothing that lay there before is deleted, overwritten, or entered for the cleaning.
+TEST(Migration, ForeignKeysAtTheDestinationStopIt) {
+  Story story;
+  Migration move = story.make();
+  move.step(Start{}, story.now_);
+  move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
+  story.write(move, Change::kBegin);
+  move.step(Swept{}, story.now_);
+  const Checked found{.foreign = 2, .examples = {"theirs"}};
+  EXPECT_TRUE(writes(move.step(found, story.now_), Change::kAbort));
+  EXPECT_TRUE(has<Over>(story.write(move, Change::kAbort)));
+  EXPECT_NE(move.outcome().why.find("2 keys"), std::string::npos);
+  EXPECT_NE(move.outcome().why.find("'theirs'"), std::string::npos);
+  EXPECT_TRUE(story.document_.leftovers.empty());
+}
+
+// Rule 13: after an abort somebody must know where the copies are.
+TEST(Migration, CopiesNothingBeforeItsCopiesAreEntered) {
+  Story story;
+  Migration move = story.make();
+  move.step(Start{}, story.now_);
+  move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
+  story.write(move, Change::kBegin);
+  move.step(Swept{}, story.now_);
+  EXPECT_TRUE(writes(move.step(Checked{}, story.now_), Change::kEnter));
+  EXPECT_TRUE(move.step(CopyingAcked{SessionId{"r1"}}, story.now_).empty());
+  EXPECT_TRUE(writes(move.step(WriteRefused{"an old leader"}, story.now_), Change::kAbort));
+}
+
+TEST(Migration, TheCommitRemembersWhoHasTheCopies) {
+  Story story;
+  story.facts_b_.replicas = 1;
+  story.facts_b_.offset = 10;
+  Migration move = story.make();
+  story.to_fenced(move);
+  story.fenced_ack(move, "r1");
+  EXPECT_TRUE(has<WaitReplicas>(story.fenced_ack(move, "r2")));
+  move.step(ReplicasWaited{1}, story.now_);
+  story.facts_b_.offset = 99;
+  move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
+  story.write(move, Change::kCommit);
+  const ring::Leftover& left = story.document_.leftovers.at(0);
+  EXPECT_EQ(left.node, NodeId{1});
+  EXPECT_EQ(left.holder, NodeId{2});
+  EXPECT_EQ(left.incarnation, story.facts_b_.incarnation);
+  EXPECT_EQ(left.offset, 99U);
+}
+
+// Rule 26: fenced first, then old connections are ended, then every router has let go.
+TEST(Migration, ATakingBackIsFencedAndCopiesNothing) {
   Story story;
   Migration move = story.make();
   story.to_fenced(move);
   story.fenced_ack(move, "r1");
   story.fenced_ack(move, "r2");
-  story.document_ = *move.edit(Change::kCommit, story.document_, UnixMillis{3});
-  Migration resumed(story.document_.moves.front(), {.limits = {}, .mutations = {}});
-  EXPECT_TRUE(has<SweepBoth>(resumed.step(Start{}, story.now_)));
-  resumed.step(Swept{}, story.now_);
-  story.facts_a_.marked = false;
-  EXPECT_TRUE(resumed.step(Identified{story.facts_a_, story.facts_b_}, story.now_).empty());
+  move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
+  story.write(move, Change::kCommit);
+  story.document_ = *ring::judge_leftover(story.document_, story.document_.leftovers.at(0),
+                                          ring::HolderState::kLost);
+
+  Migration back(story.document_.leftovers.at(0), {.limits = {}, .mutations = {}});
+  EXPECT_TRUE(has<Identify>(back.step(Start{}, story.now_)));
+  EXPECT_TRUE(
+      writes(back.step(Identified{story.facts_b_, story.facts_a_}, story.now_), Change::kBegin));
+  EXPECT_TRUE(has<SweepBoth>(story.write(back, Change::kBegin)));
+  EXPECT_EQ(story.document_.moves.at(0).phase, ring::Phase::kFenced);
+  EXPECT_EQ(back.step(Swept{}, story.now_).size(), 2U);  // one AwaitFenced a router
+  EXPECT_TRUE(story.fenced_ack(back, "r1", {"written since"}).empty());
+  EXPECT_TRUE(writes(story.fenced_ack(back, "r2"), Change::kCommit));
+  EXPECT_TRUE(has<Over>(story.write(back, Change::kCommit)));
+  EXPECT_TRUE(back.outcome().committed);
+  EXPECT_EQ((*ring::RingView::build(story.document_))->owner(kRange.first), NodeId{1});
+  ASSERT_EQ(story.document_.leftovers.size(), 1U);
+  EXPECT_EQ(story.document_.leftovers[0].node, NodeId{2});
 }
 
 // Any events in any order: never a CHECK, never two ends, the document always valid, and the
@@ -472,13 +534,13 @@ TEST(Migration, SurvivesEventsInAnyOrder) {
       switch (rng.below(14)) {
         case 0: open = move.step(Identified{story.facts_a_, story.facts_b_}, story.now_); break;
         case 1: open = move.step(Swept{}, story.now_); break;
-        case 2: open = move.step(Purged{}, story.now_); break;
+        case 2: open = move.step(Checked{rng.below(4) / 3, {}}, story.now_); break;
         case 3: open = move.step(CopyingAcked{SessionId{router}}, story.now_); break;
         case 4: open = move.step(ScanPage{{"k"}, rng.chance(1, 2)}, story.now_); break;
         case 5: open = move.step(Copied{1, 1, {}}, story.now_); break;
         case 6: open = story.take(move, router, {"k"}, 1 + rng.below(2)); break;
         case 7: open = story.fenced_ack(move, router, {"k"}); break;
-        case 8: open = move.step(Cleaned{}, story.now_); break;
+        case 8: open = move.step(ReplicasWaited{1}, story.now_); break;
         case 9: open = move.step(Tick{}, story.now_); break;
         case 10:
           if (rng.chance(1, 6)) open = move.step(AbortWanted{"test"}, story.now_);

@@ -50,6 +50,8 @@ class MovingTest : public testing::Test {
     return document.moves.back().id;
   }
   void fence(MoveId move) {
+    const Epoch copying = ring::find_move(document, move)->phase_epoch;
+    document = *ring::enter_copies(document, move, copying, UnixMillis{1});
     document = *ring::fence_move(document, move, ring::find_move(document, move)->phase_epoch);
     adopt();
   }
@@ -195,6 +197,7 @@ TEST_F(MovingTest, ACommittedRangeIsNotHeldAndNotNoted) {
   const MoveId move = begin(kRange);
   fence(move);
   document = *ring::commit_move(document, move, ring::find_move(document, move)->phase_epoch,
+                                {.incarnation = {.run_id = "run", .replication_id = "repl"}},
                                 UnixMillis{2});
   adopt();
   EXPECT_FALSE(holds(kIn));

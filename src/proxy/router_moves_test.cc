@@ -401,8 +401,8 @@ TEST(RouterMoves, NoWriteIsLostWhileARangeGoesRound) {
     ASSERT_TRUE(world.await_fenced(move, world.phase_epoch(move)).get().has_value());
     world.servers[to]->client().ask({"SET", key, world.stored(from, key)});
     world.commit(move);
-    world.publish(ring::finish_move(world.document, move, world.phase_epoch(move)));
     world.servers[from]->client().ask({"DEL", key});
+    world.clean();
   }
   end = true;
   for (std::thread& writer : writers) writer.join();

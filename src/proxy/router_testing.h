@@ -157,9 +157,19 @@ class World {
     return document.moves.back().id;
   }
   Epoch phase_epoch(MoveId move) const { return ring::find_move(document, move)->phase_epoch; }
-  void fence(MoveId move) { publish(ring::fence_move(document, move, phase_epoch(move))); }
+  void fence(MoveId move) {
+    document = *ring::enter_copies(document, move, phase_epoch(move), UnixMillis{1});
+    publish(ring::fence_move(document, move, phase_epoch(move)));
+  }
   void commit(MoveId move) {
-    publish(ring::commit_move(document, move, phase_epoch(move), UnixMillis{2}));
+    const ring::Holder holder{.incarnation = {.run_id = "run", .replication_id = "repl"}};
+    publish(ring::commit_move(document, move, phase_epoch(move), holder, UnixMillis{2}));
+  }
+  // What the last move left behind is gone.
+  void clean() {
+    const auto last = [this] { return document.leftovers.back(); };
+    document = *ring::judge_leftover(document, last(), ring::HolderState::kWhole);
+    publish(ring::drop_leftover(document, last()));
   }
   void abort(MoveId move) { publish(ring::abort_move(document, move, phase_epoch(move))); }
 

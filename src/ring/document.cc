@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ring/text_format.h"
+
 namespace cleave::ring {
 
 const Node* find_node(const Document& document, NodeId id) {
@@ -22,6 +24,21 @@ const Move* find_move(const Document& document, MoveId id) {
 const ExpectedEvent* find_event(const Document& document, std::string_view name) {
   const auto found = std::ranges::find(document.expected, name, &ExpectedEvent::name);
   return found == document.expected.end() ? nullptr : &*found;
+}
+
+const Leftover* find_leftover(const Document& document, MoveId move) {
+  const auto found = std::ranges::find(document.leftovers, move, &Leftover::move);
+  return found == document.leftovers.end() ? nullptr : &*found;
+}
+
+bool in_use(const Document& document, const Leftover& leftover) {
+  return find_move(document, leftover.move) != nullptr;
+}
+
+const Router* old_reader(const Document& document) {
+  const auto found = std::ranges::find_if(
+      document.routers, [](const Router& router) { return router.reader < kTextFormatLeftovers; });
+  return found == document.routers.end() ? nullptr : &*found;
 }
 
 const Router* find_router(const Document& document, const SessionId& session) {
@@ -65,6 +82,16 @@ std::string_view to_string(Mode mode) {
   return "unknown";
 }
 
+std::string_view to_string(LeftoverState state) {
+  switch (state) {
+    case LeftoverState::kOpen: return "open";
+    case LeftoverState::kBegun: return "begun";
+    case LeftoverState::kKept: return "kept";
+    case LeftoverState::kKeptBegun: return "kept-begun";
+  }
+  return "unknown";
+}
+
 Result<NodeState> parse_node_state(std::string_view text) {
   for (const NodeState state : {NodeState::kActive, NodeState::kDraining}) {
     if (text == to_string(state)) return state;
@@ -87,6 +114,15 @@ Result<Mode> parse_mode(std::string_view text) {
   }
   return fail(Code::kInvalid,
               "mode: want observe, approve or auto, got '" + std::string(text) + "'");
+}
+
+Result<LeftoverState> parse_leftover_state(std::string_view text) {
+  using enum LeftoverState;
+  for (const LeftoverState state : {kOpen, kBegun, kKept, kKeptBegun}) {
+    if (text == to_string(state)) return state;
+  }
+  return fail(Code::kInvalid, "leftover state: want open, begun, kept or kept-begun, got '" +
+                                  std::string(text) + "'");
 }
 
 }  // namespace cleave::ring

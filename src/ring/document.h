@@ -32,7 +32,7 @@ inline constexpr std::size_t kExpectedLoadsMax = 10'000;                  // of 
 inline constexpr std::size_t kEventLoadsMax = 4'096;                      // of one event
 inline constexpr std::uint64_t kExpectedLoadMax = 1'000'000'000'000'000;  // a million cores
 inline constexpr std::size_t kTextBytesMax = std::size_t{64} << 20U;      // the text form
-inline constexpr std::uint32_t kTextReader = 4;  // newest text form that `parse_document` reads
+inline constexpr std::uint32_t kTextReader = 5;  // newest text form that `parse_document` reads
 
 // One server process of a node; the first member of a node is its primary.
 struct Member {
@@ -72,11 +72,15 @@ struct Cut {
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
-// Phases of a move as the document knows them (protocol, "Document"). An aborted or finished move
-// is simply not there.
-enum class Phase : std::uint8_t { kCopying, kFenced, kClean };
+// Phases of a move as the document knows them (protocol, "Document"). An aborted or committed move
+// is simply not there; what it left behind is a Leftover.
+enum class Phase : std::uint8_t {
+  kCopying,
+  kFenced,
+  kClean,  // committed, by a leader of before format 5: its source is not cleaned yet
+};
 
-// A move in flight. Until kClean the source owns its ranges; from kClean on the destination does.
+// A move in flight. Until it is committed the source owns its ranges.
 struct Move {
   MoveId id;
   RangeSet ranges;
@@ -86,8 +90,38 @@ struct Move {
   Epoch phase_epoch;  // epoch of the compare-and-set that set the phase (rule 4)
   std::string reason;
   UnixMillis started;
+  // The move whose kept leftover goes back to being the range (rule 26), fenced from the start and
+  // without a copy; 0: an ordinary move.
+  MoveId takes_back = {};
 
   friend bool operator==(const Move&, const Move&) = default;
+};
+
+// How far the cleaning of a leftover has come (rule 23).
+enum class LeftoverState : std::uint8_t {
+  kOpen,       // to be cleaned
+  kBegun,      // its holder was compared and found whole: some keys may be gone already
+  kKept,       // the holder lost its data: this may be the only whole copy. A person decides
+  kKeptBegun,  // the same, found out when some keys were gone already
+};
+
+// An entry of the leftovers: copies of cleave's own may lie at `node` in `ranges`, which it does not
+// own. Whoever leads cleans it, unless its move is still in flight (rules 13, 20 to 23).
+struct Leftover {
+  MoveId move;  // that made it; unique
+  NodeId node;
+  RangeSet ranges;
+  UnixMillis since;
+  // Of a committed move: who had everything then, in which life, after how many bytes of its
+  // replication stream. Before anything is deleted it is compared with what is there (rule 23 e).
+  NodeId holder = {};  // 0: of an aborted move, nothing to compare
+  Incarnation incarnation = {};
+  std::uint64_t offset = 0;  // 0: it had no replica
+  LeftoverState state = LeftoverState::kOpen;
+
+  bool kept() const { return state == LeftoverState::kKept || state == LeftoverState::kKeptBegun; }
+
+  friend bool operator==(const Leftover&, const Leftover&) = default;
 };
 
 // Load that will come to a range (or to one token), all of it together.
@@ -135,7 +169,8 @@ struct Router {
 // Invariants (checked by `validate`): epoch at least 1; node ids and names unique, ids below
 // next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
 // canonical and disjoint from each other's, their ends known and different; routers sorted by
-// session and unique; the leader is a router; move id <= phase epoch <= epoch; events sorted by
+// session and unique; the leader is a router; move id <= phase epoch <= epoch; leftovers sorted by
+// move and unique, of known nodes, their ranges canonical; events sorted by
 // name and unique; the scheme places the active nodes (ring/base_ring.h), and has cuts and moves
 // only if its tokens do not depend on the nodes; every router reads the text form; numbers and
 // times in 0 .. kNumberMax; names, hash keys, addresses, racks, sessions and the pool are UTF-8
@@ -154,6 +189,10 @@ struct Document {
   Mode mode = Mode::kAuto;
   bool frozen = false;                  // no new moves
   std::vector<ExpectedEvent> expected;  // sorted by name
+  std::vector<Leftover> leftovers;      // sorted by move
+  // A person wants to go back to an older version: no move begins, and as soon as no leftover is
+  // left the text form is one that it reads.
+  bool old_readers = false;
 
   friend bool operator==(const Document&, const Document&) = default;
 };
@@ -163,6 +202,12 @@ const Node* find_node(const Document& document, NodeId id);
 const Node* find_node(const Document& document, std::string_view name);
 const Move* find_move(const Document& document, MoveId id);
 const ExpectedEvent* find_event(const Document& document, std::string_view name);
+const Leftover* find_leftover(const Document& document, MoveId move);
+// Whether the entry is that of a move in flight, whose copies are wanted still.
+bool in_use(const Document& document, const Leftover& leftover);
+// The first router that knows no leftovers; while there is one nothing may be moved by the rules of
+// leftovers, and nothing needs to be known of them. nullptr: every router knows them.
+const Router* old_reader(const Document& document);
 const Router* find_router(const Document& document, const SessionId& session);
 bool has_router(const Document& document, const SessionId& session);
 std::vector<SessionId> sessions_of(const Document& document);  // of the routers, sorted
@@ -172,8 +217,9 @@ std::vector<SessionId> sessions_of(const Document& document);  // of the routers
 Result<void> validate(const Document& document);
 
 // The version of the text form that `to_text` writes for this document: the oldest that can hold
-// it, so that two versions of cleave can share a pool while it is upgraded. (Format 1 is not
-// written any more: in its time a pool had one router.)
+// it, so that two versions of cleave can share a pool while it is upgraded; once every router knows
+// leftovers it is format 5 all the same, so that none joins that would delete what it did not put
+// there. (Format 1 is not written any more: in its time a pool had one router.)
 std::uint32_t text_format_of(const Document& document);
 
 // Canonical JSON, one line: the same document gives the same bytes. Carries `format` and
@@ -185,12 +231,15 @@ std::string to_text(const Document& document);
 Result<Document> parse_document(std::string_view text);
 
 // The names used in the text form: "active", "draining"; "copying", "fenced", "clean"; "observe",
-// "approve", "auto". Errors of the inverse: kInvalid, names the text.
+// "approve", "auto"; "open", "begun", "kept", "kept-begun". Errors of the inverse: kInvalid, names
+// the text.
 std::string_view to_string(NodeState state);
 std::string_view to_string(Phase phase);
 std::string_view to_string(Mode mode);
+std::string_view to_string(LeftoverState state);
 Result<NodeState> parse_node_state(std::string_view text);
 Result<Phase> parse_phase(std::string_view text);
 Result<Mode> parse_mode(std::string_view text);
+Result<LeftoverState> parse_leftover_state(std::string_view text);
 
 }  // namespace cleave::ring

@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::uint64_t kIdMax = 0xFFFFFFFFU;
+
 // The first mistake found, with its place ("cuts[3].range"). Every
 // read after it gives a default, so that the code that reads a document is a straight line.
 struct Mistakes {
@@ -46,7 +48,7 @@ class Fields {
   }
 
   std::uint32_t small_number(const char* name) {
-    return static_cast<std::uint32_t>(number(name, 0xFFFFFFFFU));
+    return static_cast<std::uint32_t>(number(name, kIdMax));
   }
 
   UnixMillis time(const char* name) { return UnixMillis{static_cast<std::int64_t>(number(name))}; }
@@ -79,6 +81,14 @@ class Fields {
     }
     return texts;
   }
+
+  // Absent: 0.
+  std::uint64_t optional_number(const char* name, std::uint64_t max = kNumberMax) {
+    return json_.contains(name) ? number(name, max) : 0;
+  }
+
+  // Absent: false.
+  bool optional_flag(const char* name) { return json_.contains(name) && flag(name); }
 
   bool flag(const char* name) {
     const Json* value = field(name);
@@ -214,7 +224,23 @@ Move read_move(const Json& json, const std::string& place, Mistakes& mistakes) {
   move.phase_epoch = Epoch{fields.number("phase_epoch")};
   move.reason = fields.text("reason");
   move.started = fields.time("started");
+  move.takes_back = MoveId{fields.optional_number("takes_back")};
   return move;
+}
+
+Leftover read_leftover(const Json& json, const std::string& place, Mistakes& mistakes) {
+  Fields fields(json, place, mistakes);
+  Leftover leftover;
+  leftover.move = MoveId{fields.number("move")};
+  leftover.node = NodeId{fields.small_number("node")};
+  leftover.ranges = fields.list("ranges", read_range);
+  leftover.since = fields.time("since");
+  leftover.state = fields.word("state", parse_leftover_state);
+  leftover.holder = NodeId{static_cast<std::uint32_t>(fields.optional_number("holder", kIdMax))};
+  leftover.incarnation.run_id = fields.optional_text("run_id");
+  leftover.incarnation.replication_id = fields.optional_text("replication_id");
+  leftover.offset = fields.optional_number("offset");
+  return leftover;
 }
 
 ExpectedLoad read_load(const Json& json, const std::string& place, Mistakes& mistakes) {
@@ -272,6 +298,8 @@ Document read_document(const Json& json, Mistakes& mistakes) {
   document.mode = fields.word("mode", parse_mode);
   document.frozen = fields.flag("frozen");
   document.expected = fields.optional_list("expected", read_event);
+  document.leftovers = fields.optional_list("leftovers", read_leftover);
+  document.old_readers = fields.optional_flag("old_readers");
   return document;
 }
 

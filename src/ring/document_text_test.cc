@@ -102,6 +102,45 @@ Document adopted_example() {
 
 TEST(DocumentText, FormatFourIsFrozen) { expect_frozen(adopted_example(), "document_v4.json"); }
 
+// Copies of an aborted move, and of a committed one whose destination lost its data; the latter are
+// being taken back.
+Document leftovers_example() {
+  Document document = example();
+  for (Router& router : document.routers) router.reader = 5;
+  document.moves.push_back({.id = MoveId{42},
+                            .ranges = {range(0x100, 0x1FF)},
+                            .source = NodeId{2},
+                            .destination = NodeId{1},
+                            .phase = Phase::kFenced,
+                            .phase_epoch = Epoch{42},
+                            .reason = "taken back",
+                            .started = UnixMillis{1'760'000'000'900},
+                            .takes_back = MoveId{23}});
+  document.leftovers = {{.move = MoveId{17},
+                         .node = NodeId{4},
+                         .ranges = {range(0x5000000000000000U, 0x5FFFFFFFFFFFFFFFU)},
+                         .since = UnixMillis{1'760'000'000'100}},
+                        {.move = MoveId{23},
+                         .node = NodeId{1},
+                         .ranges = {range(0x100, 0x1FF)},
+                         .since = UnixMillis{1'760'000'000'200},
+                         .holder = NodeId{2},
+                         .incarnation = {.run_id = "6c4e", .replication_id = "91f0"},
+                         .offset = 4'711,
+                         .state = LeftoverState::kKept}};
+  return document;
+}
+
+TEST(DocumentText, FormatFiveIsFrozen) {
+  expect_frozen(leftovers_example(), "document_v5.json");
+  Document plain = example();
+  for (Router& router : plain.routers) router.reader = 5;
+  EXPECT_EQ(Json::parse(to_text(plain))["min_reader"], 5) << "no older router may join";
+  plain.old_readers = true;
+  EXPECT_EQ(Json::parse(to_text(plain))["min_reader"], 2);
+  EXPECT_EQ(parse_document(to_text(plain)).value_or(Document{}), plain);
+}
+
 // Whoever does not know the scheme would place keys as vnode does.
 TEST(DocumentText, OtherSchemesAndHashKeysNeedTheirReader) {
   EXPECT_EQ(Json::parse(to_text(adopted_example()))["min_reader"], 4);
@@ -212,9 +251,23 @@ TEST(DocumentText, NamesThePlaceOfAMistake) {
       {"/mode", "manual", "mode"},
       {"/frozen", 0, "frozen: want true or false"},
       {"/cuts/0/node", 3, "which is unknown"},
+      {"/leftovers", 1, "leftovers: want a list"},
+      {"/leftovers/0/node", 3, "which is unknown"},
+      {"/leftovers/0/move", 99, "not from 1 to epoch"},
+      {"/leftovers/0/state", "kept", "without a holder"},
+      {"/leftovers/1/state", "lost", "leftovers[1].state"},
+      {"/leftovers/1/move", 17, "is not sorted"},
+      {"/leftovers/1/holder", 1, "is its own holder"},
+      {"/leftovers/1/run_id", "", "incarnation"},
+      {"/leftovers/1/offset", -1, "leftovers[1].offset: want an integer"},
+      {"/leftovers/1/ranges", Json::array(), "has no range"},
+      {"/old_readers", 1, "old_readers: want true or false"},
   };
   for (const Spoilt& spoilt : cases) {
-    Json json = Json::parse(to_text(expecting_example()));
+    Document document_of = expecting_example();
+    document_of.leftovers = leftovers_example().leftovers;
+    for (Router& router : document_of.routers) router.reader = 5;
+    Json json = Json::parse(to_text(document_of));
     json[Json::json_pointer(spoilt.pointer)] = spoilt.value;
     const auto document = parse_document(json.dump());
     ASSERT_FALSE(document) << spoilt.pointer;
@@ -250,7 +303,7 @@ TEST(DocumentText, RefusesWhatIsNoJson) {
 // Garbage is an error or a valid document, never a crash, whatever bytes a disk or a peer returns.
 TEST(DocumentText, SurvivesSpoiltBytes) {
   const std::vector<std::string> goods = {to_text(example()), to_text(expecting_example()),
-                                          to_text(adopted_example())};
+                                          to_text(adopted_example()), to_text(leftovers_example())};
   std::size_t taken = 0;
   for (std::uint64_t seed = 0; seed < 9'000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -39,13 +39,33 @@ Json json_of(const Cut& cut) {
           {"pinned_until", cut.pinned_until.value()}};
 }
 
+Json json_of(const RangeSet& ranges) {
+  Json list = Json::array();
+  for (const TokenRange& range : ranges) list.push_back(json_of(range));
+  return list;
+}
+
 Json json_of(const Move& move) {
-  Json ranges = Json::array();
-  for (const TokenRange& range : move.ranges) ranges.push_back(json_of(range));
-  return {{"id", move.id.value()},          {"ranges", std::move(ranges)},
-          {"source", move.source.value()},  {"destination", move.destination.value()},
-          {"phase", to_string(move.phase)}, {"phase_epoch", move.phase_epoch.value()},
-          {"reason", move.reason},          {"started", move.started.value()}};
+  Json json = {{"id", move.id.value()},          {"ranges", json_of(move.ranges)},
+               {"source", move.source.value()},  {"destination", move.destination.value()},
+               {"phase", to_string(move.phase)}, {"phase_epoch", move.phase_epoch.value()},
+               {"reason", move.reason},          {"started", move.started.value()}};
+  if (move.takes_back != MoveId{}) json["takes_back"] = move.takes_back.value();
+  return json;
+}
+
+Json json_of(const Leftover& leftover) {
+  Json json = {{"move", leftover.move.value()},
+               {"node", leftover.node.value()},
+               {"ranges", json_of(leftover.ranges)},
+               {"since", leftover.since.value()},
+               {"state", to_string(leftover.state)}};
+  if (leftover.holder == NodeId{}) return json;
+  json["holder"] = leftover.holder.value();
+  json["run_id"] = leftover.incarnation.run_id;
+  json["replication_id"] = leftover.incarnation.replication_id;
+  if (leftover.offset != 0) json["offset"] = leftover.offset;
+  return json;
 }
 
 Json json_of(const Router& router) {
@@ -77,6 +97,10 @@ Json list_of(const std::vector<T>& values) {
 }  // namespace
 
 std::uint32_t text_format_of(const Document& document) {
+  // Nobody is there who could be shut out: a pool without routers may go back to an older version.
+  const bool all_know = !document.routers.empty() && old_reader(document) == nullptr;
+  if (!document.leftovers.empty() || (all_know && !document.old_readers))
+    return kTextFormatLeftovers;
   const bool plain = document.scheme == SchemeSpec{.name = std::string(kVnodeScheme)} &&
                      std::ranges::all_of(document.nodes, &std::string::empty, &Node::hash_key);
   if (!plain) return kTextFormatScheme;
@@ -105,6 +129,8 @@ std::string to_text(const Document& document) {
   };
   if (!document.scheme.options.empty()) json["scheme_options"] = document.scheme.options;
   if (!document.expected.empty()) json["expected"] = list_of(document.expected);
+  if (!document.leftovers.empty()) json["leftovers"] = list_of(document.leftovers);
+  if (document.old_readers) json["old_readers"] = true;
   // `replace`: a reason may quote a key, and keys are any bytes; the default would throw.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "ring/base_ring.h"
+#include "ring/move_steps.h"
 #include "ring/ownership.h"
 #include "ring/scheme.h"
 
@@ -12,6 +13,14 @@ namespace cleave::ring {
 Document advanced(const Document& document) {
   Document next = document;
   next.epoch = Epoch{document.epoch.value() + 1};
+  // Rule 21: what a leader of an older version had committed and not yet cleaned.
+  if (old_reader(document) != nullptr) return next;
+  for (const Move& move : document.moves) {
+    if (move.phase != Phase::kClean) continue;
+    insert(next.leftovers,
+           {.move = move.id, .node = move.source, .ranges = move.ranges, .since = move.started});
+  }
+  std::erase_if(next.moves, [](const Move& move) { return move.phase == Phase::kClean; });
   return next;
 }
 

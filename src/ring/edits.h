@@ -4,7 +4,8 @@
 // error; one that could hold in none (weight 0, no range, bad name) is kInvalid. Nothing else.
 //
 // Requires everywhere: a valid document (ring/document.h). The result is valid. Only `commit_move`
-// changes the owner of any token. Cost: O(points log points + cuts), milliseconds; for the leader
+// and `take_back` change the owner of any token. The first change of a pool whose routers all know
+// leftovers turns moves in the old phase CLEAN into leftovers (rule 21). Cost: O(points log points + cuts), milliseconds; for the leader
 // and for people, not for the data path.
 //
 // Pure. Threads: values. The rule of docs/formats/move-protocol.md behind each is named.
@@ -66,24 +67,63 @@ struct Pin {
 };
 
 // Rule 12: phase COPYING. Conflict when the source does not own every token of the ranges, when a
-// range touches a move in flight (rule 21), when the destination drains, or when frozen. The new
-// move's id is the new epoch.
+// range touches a move in flight or a leftover at the destination (rule 23), when the destination
+// drains, when frozen, or while a router knows no leftovers. The new move's id is the new epoch.
 Result<Document> begin_move(const Document& document, const MoveRequest& request);
+
+// Rule 13. The destination held none of the move's keys: from now on its copies may lie there.
+// Neither phase nor phase epoch change. Conflict outside of COPYING, and when they are entered.
+Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase_epoch,
+                              UnixMillis now);
 
 // Rule 17. COPYING -> FENCED, only in the phase epoch given.
 Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_epoch);
 
-// Rule 20. FENCED -> CLEAN: the destination owns the ranges. Each becomes at most one cut of it,
-// without the ends that the base gives to it already: there cuts are taken away. What was cut there
-// before is trimmed to the outside of the ranges.
-Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             UnixMillis now, Pin pin = {});
+// The life of the destination that has the copies, and how far its replication stream had come when
+// they were all there (0: it has no replica).
+struct Holder {
+  Incarnation incarnation;
+  std::uint64_t offset = 0;
+};
 
-// Rule 21. CLEAN -> gone.
-Result<Document> finish_move(const Document& document, MoveId move, Epoch phase_epoch);
+// Rule 20. FENCED -> gone: the destination owns the ranges, its leftover goes, and the source gets
+// one that names the destination. Each range becomes at most one cut of it, without the ends that
+// the base gives to it already: there cuts are taken away. What was cut there before is trimmed to
+// the outside of the ranges. Conflict when the copies were not entered.
+Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
+                             const Holder& holder, UnixMillis now, Pin pin = {});
 
 // Rules 11 and 22. COPYING or FENCED -> gone, the source owns the ranges as before.
 Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_epoch);
+
+// ---- leftovers (rules 23 and 26) ---------------------------------------------------------------
+// `seen` is the entry as it was read: a conflict when it is not exactly so any more, or when its
+// move is in flight.
+
+// What the comparison with the holder said: `whole`: cleaning begins (kBegun); else the entry is
+// kept, as what it was. Conflict for an entry without a holder, and for a kept one.
+enum class HolderState : std::uint8_t { kWhole, kLost };
+Result<Document> judge_leftover(const Document& document, const Leftover& seen, HolderState holder);
+
+// All of it is deleted: the entry is off. Conflict for a kept one, and for one whose holder was not
+// found whole.
+Result<Document> drop_leftover(const Document& document, const Leftover& seen);
+
+// A person gives up what a kept entry keeps: it is cleaned like one of an aborted move.
+Result<Document> release_leftover(const Document& document, const Leftover& seen);
+
+// A person wants what a kept entry keeps to be the range again, as far as the holder still owns it:
+// a move from the holder, fenced from the start. Conflict when the entry is not kept, nothing of it
+// is the holder's, or a range touches a move in flight.
+Result<Document> begin_taking_back(const Document& document, const Leftover& seen, UnixMillis now);
+
+// The entry's node owns the move's ranges, which leave the kept entry; the node that owned them
+// gets an ordinary leftover. Conflict unless `move` takes that entry back, in that phase epoch.
+Result<Document> take_back(const Document& document, MoveId move, Epoch phase_epoch,
+                           const Leftover& seen, UnixMillis now);
+
+// Lets routers of an older version join again, or not any more (Document::old_readers).
+Result<Document> set_old_readers(const Document& document, bool allowed);
 
 // Lays a boundary: the range becomes a cut of the node that already owns all of it (no data moves).
 // What was cut there before is trimmed to the outside of the range.
@@ -102,7 +142,8 @@ Result<Document> add_node(const Document& document, const Node& node, UnixMillis
 // last active node.
 Result<Document> drain_node(const Document& document, NodeId node, UnixMillis now);
 
-// Conflict while the node owns a token or takes part in a move, and for the last active node.
+// Conflict while the node owns a token, takes part in a move or is named by a leftover, and for the
+// last active node.
 Result<Document> remove_node(const Document& document, NodeId node, UnixMillis now);
 
 // Same as drain + add for a weight: the base changes, cuts keep every owner.

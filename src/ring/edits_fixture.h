@@ -50,7 +50,13 @@ class Edits : public ::testing::Test {
             .now = UnixMillis{5'000}};
   }
 
-  Document copying() const { return must(begin_move(document_, request())); }
+  // Begun, with its copies entered.
+  Document copying() const { return entered(must(begin_move(document_, request()))); }
+
+  static Document entered(const Document& document) {
+    const Move& move = document.moves.back();
+    return must(enter_copies(document, move.id, move.phase_epoch, UnixMillis{5'500}));
+  }
 
   static Document fenced(const Document& document) {
     const Move& move = document.moves.back();
@@ -59,7 +65,18 @@ class Edits : public ::testing::Test {
 
   static Document committed(const Document& document) {
     const Move& move = document.moves.back();
-    return must(commit_move(document, move.id, move.phase_epoch, UnixMillis{6'000}));
+    return must(commit_move(document, move.id, move.phase_epoch, holder(), UnixMillis{6'000}));
+  }
+
+  static Holder holder() {
+    return {.incarnation = {.run_id = "run", .replication_id = "repl"}, .offset = 77};
+  }
+
+  // Committed, and what it left behind is cleaned.
+  static Document cleaned(const Document& document) {
+    const auto last = [](const Document& at) { return at.leftovers.back(); };
+    const Document begun = must(judge_leftover(document, last(document), HolderState::kWhole));
+    return must(drop_leftover(begun, last(begun)));
   }
 
   Document document_;

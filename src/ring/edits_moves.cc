@@ -1,40 +1,17 @@
 // Edits along the life of a move (ring/edits.h; docs/formats/move-protocol.md).
 #include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <string>
 
 #include "ring/edit_steps.h"
 #include "ring/edits.h"
+#include "ring/move_steps.h"
 #include "ring/ownership.h"
 
 namespace cleave::ring {
 namespace {
 
 std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
-
-// Rule 4: an order counts only in the phase epoch that it was given for, "at least" is not enough.
-Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch phase_epoch) {
-  const Move* move = find_move(document, id);
-  if (move == nullptr) return conflict("move " + std::to_string(id.value()) + " is gone");
-  if (move->phase_epoch != phase_epoch) {
-    return conflict("move " + std::to_string(id.value()) + " is in phase epoch " +
-                    std::to_string(move->phase_epoch.value()) + ", not " +
-                    std::to_string(phase_epoch.value()));
-  }
-  return static_cast<std::size_t>(move - document.moves.data());
-}
-
-// As above, and in that phase.
-Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch phase_epoch,
-                                  Phase phase) {
-  Result<std::size_t> index = find_in_phase(document, id, phase_epoch);
-  if (index && document.moves[*index].phase != phase) {
-    return conflict("move " + std::to_string(id.value()) + " is " +
-                    std::string(to_string(document.moves[*index].phase)) + ", not " +
-                    std::string(to_string(phase)));
-  }
-  return index;
-}
 
 Result<void> check_request(const MoveRequest& request) {
   const auto backwards = [](const TokenRange& range) { return range.last < range.first; };
@@ -61,29 +38,23 @@ Result<void> check_ends(const Document& document, const MoveRequest& request) {
   return {};
 }
 
-// The part of the range from the first to the last token that the base gives to somebody else than
-// `node`; nullopt when there is none. What lies between stays one piece: a hole would make two cuts
-// of one.
-std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
-                                   const TokenRange& range) {
-  std::optional<TokenRange> result;
-  auto arc = std::ranges::lower_bound(base, range.first, {},
-                                      [](const Arc& each) { return each.range.last; });
-  for (; arc != base.end() && arc->range.first <= range.last; ++arc) {
-    if (arc->node == node) continue;
-    if (!result) result = {std::max(arc->range.first, range.first), range.last};
-    result->last = std::min(arc->range.last, range.last);
+// Rule 12, while a pool is upgraded or goes back.
+Result<void> check_readers(const Document& document) {
+  if (const Router* old = old_reader(document); old != nullptr) {
+    return conflict("move: upgrade: router " + old->session.value() +
+                    " is of an older version, which moves by other rules; upgrade it first");
   }
-  return result;
+  if (document.old_readers) {
+    return conflict("move: the pool is going back to an older version; 'cleave resume' ends that");
+  }
+  return {};
 }
 
-// The destination owns the tokens of the cut's range: by the base alone where that says so.
-void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut) {
-  carve(cuts, cut.range);
-  const std::optional<TokenRange> range = disputed(base, cut.node, cut.range);
-  if (!range) return;
-  cut.range = *range;
-  lay(cuts, cut);
+const Leftover* leftover_at(const Document& document, NodeId node, const RangeSet& ranges) {
+  const auto found = std::ranges::find_if(document.leftovers, [&](const Leftover& leftover) {
+    return leftover.node == node && overlap(leftover.ranges, ranges);
+  });
+  return found == document.leftovers.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -95,12 +66,16 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
   if (const auto good = check_cuttable(document, "move"); !good) {
     return std::unexpected(good.error());
   }
+  if (const auto good = check_readers(document); !good) return std::unexpected(good.error());
   const RangeSet ranges = normalised(request.ranges);
-  for (const Move& move : document.moves) {
-    if (overlap(move.ranges, ranges)) {
-      return conflict("move: move " + std::to_string(move.id.value()) +
-                      " holds some of the tokens");
-    }
+  if (const auto good = check_free(document, ranges, "move"); !good) {
+    return std::unexpected(good.error());
+  }
+  if (const Leftover* left = leftover_at(document, request.destination, ranges); left != nullptr) {
+    return conflict("move: " + describe(document, request.destination) +
+                    " may still hold copies of some of the tokens, of move " +
+                    std::to_string(left->move.value()) + "; they are cleaned first" +
+                    (left->kept() ? ": see 'cleave leftovers'" : ""));
   }
   if (!owns_all(owners(document), request.source, ranges)) {
     return conflict("move: " + describe(document, request.source) + " does not own all the tokens");
@@ -122,19 +97,38 @@ Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_e
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kCopying);
   if (!index) return fail("fence", index.error());
   Document next = advanced(document);
-  next.moves[*index].phase = Phase::kFenced;
-  next.moves[*index].phase_epoch = next.epoch;
+  Move& fenced = *std::ranges::find(next.moves, move, &Move::id);
+  fenced.phase = Phase::kFenced;
+  fenced.phase_epoch = next.epoch;
+  return next;
+}
+
+Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase_epoch,
+                              UnixMillis now) {
+  const auto index = find_in_phase(document, move, phase_epoch, Phase::kCopying);
+  if (!index) return fail("enter", index.error());
+  if (find_leftover(document, move) != nullptr) {
+    return conflict("enter: move " + std::to_string(move.value()) + " has entered its copies");
+  }
+  Document next = advanced(document);
+  const Move& entered = document.moves[*index];
+  insert(next.leftovers,
+         {.move = move, .node = entered.destination, .ranges = entered.ranges, .since = now});
   return next;
 }
 
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             UnixMillis now, Pin pin) {
+                             const Holder& holder, UnixMillis now, Pin pin) {
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kFenced);
   if (!index) return fail("commit", index.error());
+  const Move& committed = document.moves[*index];
+  if (committed.takes_back != MoveId{}) return conflict("commit: the move takes a range back");
+  if (find_leftover(document, move) == nullptr) {
+    return conflict("commit: the copies of move " + std::to_string(move.value()) +
+                    " were not entered");
+  }
   Document next = advanced(document);
-  Move& committed = next.moves[*index];
-  committed.phase = Phase::kClean;
-  committed.phase_epoch = next.epoch;
+  std::erase_if(next.moves, [&](const Move& each) { return each.id == move; });
   const std::vector<Arc> base = base_of(document);
   for (const TokenRange& range : committed.ranges) {
     give(next.cuts, base,
@@ -144,15 +138,16 @@ Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_
           .created = now,
           .pinned_until = pin.until});
   }
+  // The destination's copies are the range now; those of the source are what is left over.
+  std::erase_if(next.leftovers, [&](const Leftover& entry) { return entry.move == move; });
+  insert(next.leftovers, {.move = move,
+                          .node = committed.source,
+                          .ranges = committed.ranges,
+                          .since = now,
+                          .holder = committed.destination,
+                          .incarnation = holder.incarnation,
+                          .offset = holder.offset});
   if (const Result<void> valid = validate(next); !valid) return fail("commit", valid.error());
-  return next;
-}
-
-Result<Document> finish_move(const Document& document, MoveId move, Epoch phase_epoch) {
-  const auto index = find_in_phase(document, move, phase_epoch, Phase::kClean);
-  if (!index) return fail("finish", index.error());
-  Document next = advanced(document);
-  next.moves.erase(next.moves.begin() + static_cast<std::ptrdiff_t>(*index));
   return next;
 }
 
@@ -164,7 +159,7 @@ Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_e
                     " is committed; it is finished instead, a move back undoes it");
   }
   Document next = advanced(document);
-  next.moves.erase(next.moves.begin() + static_cast<std::ptrdiff_t>(*index));
+  std::erase_if(next.moves, [&](const Move& each) { return each.id == move; });
   return next;
 }
 

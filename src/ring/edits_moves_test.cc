@@ -12,7 +12,7 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace): this file's whole vocabulary
 
 TEST_F(Edits, AMoveIsNamedByItsEpoch) {
-  const Document next = copying();
+  const Document next = must(begin_move(document_, request()));
   const Move expected{.id = MoveId{next.epoch.value()},
                       .ranges = {range_},
                       .source = NodeId{1},
@@ -48,11 +48,24 @@ TEST_F(Edits, BeginRefusesWhatIsNotSoNow) {
   expect_conflict(begin_move(document_, not_owned), "node 'a' does not own all");
 }
 
-// Rule 21: until the source is cleaned, its leftovers could be taken for fresh keys.
-TEST_F(Edits, NoMoveTouchesARangeThatIsBeingCleaned) {
+// Rules 12 and 21: until the source is cleaned, its leftovers could be taken for fresh keys.
+TEST_F(Edits, NoMoveGoesWhereCopiesMayBeLeft) {
   MoveRequest back = request();
   std::swap(back.source, back.destination);
-  expect_conflict(begin_move(committed(fenced(copying())), back), "holds some of the tokens");
+  const Document done = committed(fenced(copying()));
+  expect_conflict(begin_move(done, back), "may still hold copies");
+  EXPECT_TRUE(begin_move(cleaned(done), back));
+  const Document copy = copying();
+  const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.moves[0].phase_epoch));
+  expect_conflict(begin_move(aborted, request()), "may still hold copies");
+}
+
+// Rule 12: it would purge what it did not put there, and know nothing of leftovers.
+TEST_F(Edits, NoMoveBeginsBesideARouterThatKnowsNoLeftovers) {
+  document_.routers[1].reader = 4;
+  expect_conflict(begin_move(document_, request()), "upgrade");
+  document_.routers[1].reader = 5;
+  expect_conflict(begin_move(must(set_old_readers(document_, true)), request()), "older version");
 }
 
 TEST_F(Edits, ADrainingSourceIsWelcome) {
@@ -64,13 +77,9 @@ TEST_F(Edits, PhasesFollowEachOther) {
   EXPECT_EQ(fence.moves[0].phase, Phase::kFenced);
   EXPECT_EQ(fence.moves[0].phase_epoch, fence.epoch);
   EXPECT_EQ(view_of(fence)->owner(range_.first), NodeId{1});
-  const Document clean = committed(fence);
-  EXPECT_EQ(clean.moves[0].phase, Phase::kClean);
-  EXPECT_EQ(clean.moves[0].phase_epoch, clean.epoch);
-  EXPECT_EQ(view_of(clean)->owner(range_.first), NodeId{2});
-  EXPECT_NE(view_of(clean)->move_at(range_.first), nullptr);
-  EXPECT_TRUE(
-      must(finish_move(clean, clean.moves[0].id, clean.moves[0].phase_epoch)).moves.empty());
+  const Document done = committed(fence);
+  EXPECT_TRUE(done.moves.empty());
+  EXPECT_EQ(view_of(done)->owner(range_.first), NodeId{2});
 }
 
 TEST_F(Edits, OrdersCountOnlyInTheirPhaseEpoch) {
@@ -79,31 +88,37 @@ TEST_F(Edits, OrdersCountOnlyInTheirPhaseEpoch) {
   const Epoch copying_epoch{id.value()};
   const Epoch later{fence.epoch.value() + 1};
   for (const Epoch wrong : {copying_epoch, later}) {
-    expect_conflict(commit_move(fence, id, wrong, {}), "is in phase epoch");
+    expect_conflict(commit_move(fence, id, wrong, holder(), {}), "is in phase epoch");
     expect_conflict(abort_move(fence, id, wrong), "is in phase epoch");
   }
   expect_conflict(fence_move(copying(), id, later), "is in phase epoch");
-  const Document clean = committed(fence);
-  expect_conflict(finish_move(clean, id, fence.epoch), "is in phase epoch");
+  expect_conflict(enter_copies(copying(), id, later, {}), "is in phase epoch");
   expect_conflict(abort_move(document_, id, copying_epoch), "is gone");
 }
 
 TEST_F(Edits, PhasesAreNotSkippedOrRepeated) {
   const Document copy = copying();
   const MoveId id = copy.moves[0].id;
-  expect_conflict(commit_move(copy, id, copy.epoch, {}), "is copying, not fenced");
-  expect_conflict(finish_move(copy, id, copy.epoch), "is copying, not clean");
+  const Epoch begun = copy.moves[0].phase_epoch;
+  expect_conflict(commit_move(copy, id, begun, holder(), {}), "is copying, not fenced");
+  expect_conflict(enter_copies(copy, id, begun, {}), "has entered its copies");
   const Document fence = fenced(copy);
   expect_conflict(fence_move(fence, id, fence.epoch), "is fenced, not copying");
-  const Document clean = committed(fence);
-  expect_conflict(commit_move(clean, id, clean.epoch, {}), "is clean, not fenced");
-  expect_conflict(abort_move(clean, id, clean.epoch), "is committed");
+  expect_conflict(enter_copies(fence, id, fence.epoch, {}), "is fenced, not copying");
+  expect_conflict(commit_move(committed(fence), id, fence.epoch, holder(), {}), "is gone");
+}
+
+TEST_F(Edits, CopiesThatWereNotEnteredAreNotCommitted) {
+  const Document fence = fenced(must(begin_move(document_, request())));
+  const Move& move = fence.moves[0];
+  expect_conflict(commit_move(fence, move.id, move.phase_epoch, holder(), {}), "not entered");
 }
 
 TEST_F(Edits, AbortLeavesTheSourceInPlace) {
   const Document copy = copying();
-  const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.epoch));
+  const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.moves[0].phase_epoch));
   EXPECT_TRUE(aborted.moves.empty());
+  EXPECT_EQ(aborted.leftovers, copy.leftovers);  // rule 22
   EXPECT_EQ(aborted.cuts, document_.cuts);
 }
 
@@ -117,18 +132,17 @@ TEST_F(Edits, CommitMakesACutWithTheMovesReason) {
 TEST_F(Edits, CommitPinsItsCutsWhenAsked) {
   const Document before = fenced(copying());
   const Move& move = before.moves.back();
-  const Document clean =
-      must(commit_move(before, move.id, move.phase_epoch, UnixMillis{6'000}, {UnixMillis{9'000}}));
+  const Document clean = must(commit_move(before, move.id, move.phase_epoch, holder(),
+                                          UnixMillis{6'000}, {UnixMillis{9'000}}));
   const Cut expected{range_, NodeId{2}, "hot", UnixMillis{6'000}, UnixMillis{9'000}};
   EXPECT_NE(std::ranges::find(clean.cuts, expected), clean.cuts.end());
 }
 
 TEST_F(Edits, CommitWhereTheBaseAgreesTakesTheCutAway) {
-  Document there = committed(fenced(copying()));
-  there = must(finish_move(there, there.moves[0].id, there.moves[0].phase_epoch));
+  const Document there = cleaned(committed(fenced(copying())));
   MoveRequest back = request();
   std::swap(back.source, back.destination);
-  const Document again = committed(fenced(must(begin_move(there, back))));
+  const Document again = committed(fenced(entered(must(begin_move(there, back)))));
   EXPECT_EQ(again.cuts, document_.cuts);
 }
 
@@ -141,7 +155,7 @@ TEST_F(Edits, CommitMakesOneCutOfARangeThatTheBaseGivesToMany) {
   const bool starts_with_b = base[2].node == NodeId{2};  // the nodes alternate
   const TokenRange disputed{base[starts_with_b ? 3 : 2].range.first,
                             base[starts_with_b ? 9 : 8].range.last};
-  const Document clean = committed(fenced(must(begin_move(document_, wide))));
+  const Document clean = committed(fenced(entered(must(begin_move(document_, wide)))));
   ASSERT_EQ(clean.cuts.size(), 3U);
   EXPECT_EQ(clean.cuts[1], (Cut{disputed, NodeId{2}, "hot", UnixMillis{6'000}, {}}));
   EXPECT_EQ(view_of(clean)->owner(wide.ranges[0].first), NodeId{2});
@@ -153,7 +167,7 @@ TEST_F(Edits, CommitTrimsACutAndKeepsTheRestOfIt) {
   const Document cut = must(lay_cut(document_, pinned));
   MoveRequest middle = request();
   middle.ranges = {{Token{range_.first.value() + 10}, Token{range_.first.value() + 20}}};
-  const Document clean = committed(fenced(must(begin_move(cut, middle))));
+  const Document clean = committed(fenced(entered(must(begin_move(cut, middle)))));
   Cut left = pinned;
   left.range.last = Token{range_.first.value() + 9};
   Cut right = pinned;

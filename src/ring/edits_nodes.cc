@@ -29,6 +29,12 @@ bool takes_part(const Document& document, NodeId id) {
   });
 }
 
+bool is_named_by_leftover(const Document& document, NodeId id) {
+  return std::ranges::any_of(document.leftovers, [&](const Leftover& leftover) {
+    return leftover.node == id || leftover.holder == id;
+  });
+}
+
 bool owns_some(const Document& document, NodeId id) {
   const std::vector<Arc> arcs = owners(document);
   return std::ranges::find(arcs, id, &Arc::node) != arcs.end();
@@ -71,6 +77,11 @@ Result<Document> remove_node(const Document& document, NodeId node, UnixMillis n
   const std::string what = "remove: " + describe(document, node);
   if (found == nullptr) return conflict(what + " is unknown");
   if (takes_part(document, node)) return conflict(what + " takes part in a move");
+  if (is_named_by_leftover(document, node)) {
+    return conflict(what +
+                    " is named by what a move left behind; it is cleaned first, see "
+                    "'cleave leftovers'");
+  }
   if (is_last_active(document, node)) return conflict(what + " is the last active node");
   if (owns_some(document, node)) return conflict(what + " still owns tokens; drain it first");
   Document next = advanced(document);

@@ -42,10 +42,9 @@ TEST_F(Edits, ANodeIsRemovedOnceItOwnsNothing) {
   Document next = must(drain_node(document_, NodeId{1}, {}));
   MoveRequest all = request();
   all.ranges = view_of(next)->owned_by(NodeId{1});
-  next = committed(fenced(must(begin_move(next, all))));
-  expect_conflict(remove_node(next, NodeId{1}, {}), "takes part in a move");
-  next = must(finish_move(next, next.moves[0].id, next.moves[0].phase_epoch));
-  next = must(remove_node(next, NodeId{1}, {}));
+  next = committed(fenced(entered(must(begin_move(next, all)))));
+  expect_conflict(remove_node(next, NodeId{1}, {}), "left behind");
+  next = must(remove_node(cleaned(next), NodeId{1}, {}));
   EXPECT_EQ(find_node(next, NodeId{1}), nullptr);
   EXPECT_EQ(view_of(next)->owned_by(NodeId{2}), RangeSet{kAll});
 }

@@ -38,5 +38,17 @@ TEST(Stray, IsNotWhatAMoveUnderWayHasPutThere) {
   EXPECT_TRUE(is_stray(*view, third, range.first));
 }
 
+// What an aborted move left behind is cleaned; nobody else may take it for his own.
+TEST(Stray, IsNotWhatLiesUnderAnEntryOfTheLeftovers) {
+  Document document = testing::make_document({1, 1});
+  const RingSnapshot before = testing::view_of(document);
+  const TokenRange range = before->entry(before->find(Token{1'000})).range;
+  const NodeId other{before->owner(range.first).value() % 2 + 1};
+  EXPECT_TRUE(is_stray(*before, other, range.first));
+  document.leftovers = {
+      {.move = MoveId{1}, .node = other, .ranges = {range}, .since = UnixMillis{1}}};
+  EXPECT_FALSE(is_stray(*testing::view_of(document), other, range.first));
+}
+
 }  // namespace
 }  // namespace cleave::ring

@@ -115,9 +115,14 @@ enum class EditKind : std::uint8_t {
   kRemoveRouter,
   kLead,
   kBegin,
+  kEnter,
   kFence,
   kCommit,
-  kFinish,
+  kJudge,
+  kDrop,
+  kRelease,
+  kBeginTakingBack,
+  kTakeBack,
   kAbort,
   kCut,
   kMerge,
@@ -130,8 +135,9 @@ enum class EditKind : std::uint8_t {
   kExpect,
   kForget,
   kForgetEnded,
+  kOldReaders,
 };
-inline constexpr std::size_t kEditKinds = 19;
+inline constexpr std::size_t kEditKinds = 25;
 
 // Draws edits of a document; not every one that is drawn is possible.
 class RandomEdits {
@@ -146,10 +152,13 @@ class RandomEdits {
     return make_document(weights, any_scheme(rng_));
   }
 
-  // Moves are drawn more often than the rest, so that they get far.
-  EditKind kind() {
-    if (rng_.chance(1, 2)) return static_cast<EditKind>(3 + rng_.below(5));
-    return static_cast<EditKind>(rng_.below(kEditKinds));
+  // What moves and leftovers need next is drawn more often than the rest, so that they get far.
+  EditKind kind(const Document& from) {
+    if (rng_.chance(1, 2)) return static_cast<EditKind>(rng_.below(kEditKinds));
+    // Rarely possible, so drawn more often.
+    if (rng_.chance(1, 8)) return rng_.chance(2, 3) ? EditKind::kRemoveNode : EditKind::kForget;
+    if (!from.leftovers.empty() && rng_.chance(1, 2)) return next_of(any_leftover(from));
+    return from.moves.empty() ? EditKind::kBegin : next_of(from, any_move(from));
   }
 
   Result<Document> apply(EditKind kind, const Document& from) {
@@ -162,8 +171,25 @@ class RandomEdits {
       case EditKind::kBegin: return begin(from);
       case EditKind::kFence: return fence_move(from, any_move(from).id, any_move_.phase_epoch);
       case EditKind::kCommit:
-        return commit_move(from, any_move(from).id, any_move_.phase_epoch, now_);
-      case EditKind::kFinish: return finish_move(from, any_move(from).id, any_move_.phase_epoch);
+        return commit_move(
+            from, any_move(from).id, any_move_.phase_epoch,
+            {.incarnation = {.run_id = "run", .replication_id = "repl"}, .offset = rng_.below(3)},
+            now_);
+      case EditKind::kEnter:
+        return enter_copies(from, any_move(from).id, any_move_.phase_epoch, now_);
+      case EditKind::kJudge:
+        return judge_leftover(from, any_leftover(from),
+                              rng_.chance(1, 2) ? HolderState::kWhole : HolderState::kLost);
+      case EditKind::kDrop: return drop_leftover(from, any_leftover(from));
+      case EditKind::kRelease: return release_leftover(from, any_leftover(from));
+      case EditKind::kBeginTakingBack: return begin_taking_back(from, any_leftover(from), now_);
+      case EditKind::kTakeBack: {
+        const Move& move = any_move(from);
+        const Leftover* kept = find_leftover(from, move.takes_back);
+        return take_back(from, move.id, move.phase_epoch, kept == nullptr ? Leftover{} : *kept,
+                         now_);
+      }
+      case EditKind::kOldReaders: return set_old_readers(from, rng_.chance(1, 4));
       case EditKind::kAbort: return abort_move(from, any_move(from).id, any_move_.phase_epoch);
       case EditKind::kCut: return cut(from);
       case EditKind::kMerge: return merge_cuts(from, any_part(rng_, kAll), now_);
@@ -195,6 +221,23 @@ class RandomEdits {
   const Move& any_move(const Document& from) {
     any_move_ = from.moves.empty() ? Move{} : from.moves[rng_.below(from.moves.size())];
     return any_move_;
+  }
+
+  EditKind next_of(const Leftover& leftover) {
+    if (leftover.kept()) return rng_.chance(1, 4) ? EditKind::kRelease : EditKind::kBeginTakingBack;
+    const bool drops = leftover.holder == NodeId{} || leftover.state == LeftoverState::kBegun;
+    return drops && rng_.chance(3, 4) ? EditKind::kDrop : EditKind::kJudge;
+  }
+
+  EditKind next_of(const Document& from, const Move& move) {
+    if (rng_.chance(1, 6)) return EditKind::kAbort;
+    if (move.takes_back != MoveId{}) return EditKind::kTakeBack;
+    if (move.phase == Phase::kFenced) return EditKind::kCommit;
+    return find_leftover(from, move.id) == nullptr ? EditKind::kEnter : EditKind::kFence;
+  }
+
+  Leftover any_leftover(const Document& from) {
+    return from.leftovers.empty() ? Leftover{} : from.leftovers[rng_.below(from.leftovers.size())];
   }
 
   Result<Document> begin(const Document& from) {
@@ -253,7 +296,7 @@ class RandomEdits {
 inline Document edited_document(RandomEdits& edits, std::size_t edits_max) {
   Document document = edits.document();
   for (std::size_t i = edits.rng().below(edits_max + 1); i > 0; --i) {
-    auto next = edits.apply(edits.kind(), document);
+    auto next = edits.apply(edits.kind(document), document);
     if (next) document = std::move(*next);
   }
   return document;

@@ -119,6 +119,17 @@ Result<void> check_cuts(const Document& document) {
   return {};
 }
 
+Result<void> check_ranges(const RangeSet& ranges, const std::string& what) {
+  if (ranges.empty()) return broken(what + " has no range");
+  for (const TokenRange& range : ranges) {
+    if (range.last < range.first) return broken(what + " has a range that ends before it begins");
+  }
+  if (normalised(ranges) != ranges) {
+    return broken(what + " has ranges that are not sorted, disjoint and joined");
+  }
+  return {};
+}
+
 Result<void> check_move(const Document& document, const Move& move) {
   const std::string what = "move " + number(move.id.value());
   if (move.source == move.destination) return broken(what + " ends where it begins");
@@ -133,12 +144,49 @@ Result<void> check_move(const Document& document, const Move& move) {
                   number(document.epoch.value()));
   }
   if (!exact(move.started)) return broken(what + " has a time outside 0 .. 2^53 - 1");
-  if (move.ranges.empty()) return broken(what + " has no range");
-  for (const TokenRange& range : move.ranges) {
-    if (range.last < range.first) return broken(what + " has a range that ends before it begins");
+  if (move.takes_back != MoveId{} && move.phase != Phase::kFenced) {
+    return broken(what + " takes a range back and is not fenced");
   }
-  if (normalised(move.ranges) != move.ranges) {
-    return broken(what + " has ranges that are not sorted, disjoint and joined");
+  return check_ranges(move.ranges, what);
+}
+
+Result<void> check_leftover(const Document& document, const Leftover& leftover) {
+  const std::string what = "leftover of move " + number(leftover.move.value());
+  if (leftover.move.value() == 0 || leftover.move.value() > document.epoch.value()) {
+    return broken(what + " is not from 1 to epoch " + number(document.epoch.value()));
+  }
+  if (find_node(document, leftover.node) == nullptr) {
+    return broken(what + " names node " + number(leftover.node.value()) + ", which is unknown");
+  }
+  const bool held = leftover.holder != NodeId{};
+  if (held && find_node(document, leftover.holder) == nullptr) {
+    return broken(what + " has holder " + number(leftover.holder.value()) + ", which is unknown");
+  }
+  if (leftover.holder == leftover.node) return broken(what + " is its own holder");
+  if (!held && leftover.state != LeftoverState::kOpen) {
+    return broken(what + " is " + std::string(to_string(leftover.state)) + " without a holder");
+  }
+  if (!held && (leftover.incarnation != Incarnation{} || leftover.offset != 0)) {
+    return broken(what + " has a holder's incarnation or offset without a holder");
+  }
+  for (const std::string* id :
+       {&leftover.incarnation.run_id, &leftover.incarnation.replication_id}) {
+    if (!held) continue;
+    if (const auto word = check_word(what + ": incarnation", *id); !word) return word;
+  }
+  if (!exact(leftover.since)) return broken(what + " has a time outside 0 .. 2^53 - 1");
+  if (!exact(leftover.offset)) return broken(what + " has an offset above 2^53 - 1");
+  return check_ranges(leftover.ranges, what);
+}
+
+Result<void> check_leftovers(const Document& document) {
+  MoveId previous;
+  for (const Leftover& leftover : document.leftovers) {
+    if (const auto good = check_leftover(document, leftover); !good) return good;
+    if (leftover.move <= previous) {
+      return broken("leftover of move " + number(leftover.move.value()) + " is not sorted");
+    }
+    previous = leftover.move;
   }
   return {};
 }
@@ -208,6 +256,15 @@ Result<void> check_expected(const Document& document) {
   return {};
 }
 
+// What a router that reads only older formats does not know.
+std::string_view news_of(std::uint32_t format) {
+  switch (format) {
+    case kTextFormatExpected: return "expected load";
+    case kTextFormatScheme: return "other scheme than vnode";
+    default: return "leftovers of moves";
+  }
+}
+
 Result<void> check_sessions(const Document& document) {
   const SessionId* previous = nullptr;
   const std::uint32_t format = text_format_of(document);
@@ -221,8 +278,7 @@ Result<void> check_sessions(const Document& document) {
     // A document that was read from format 1 has routers of that time, and what it says is plain.
     if (format > kTextFormatPlain && router.reader < format) {
       return broken("router " + quoted(session.value()) + " is of a version that knows no " +
-                    (format == kTextFormatScheme ? "other scheme than vnode" : "expected load") +
-                    "; upgrade it");
+                    std::string(news_of(format)) + "; upgrade it");
     }
     if (previous != nullptr && session <= *previous) {
       return broken("session " + quoted(session.value()) + " is not sorted and unique");
@@ -253,6 +309,7 @@ Result<void> validate_fields(const Document& document) {
   if (const auto good = check_options(document.scheme); !good) return good;
   if (const auto good = check_cuts(document); !good) return good;
   if (const auto good = check_moves(document); !good) return good;
+  if (const auto good = check_leftovers(document); !good) return good;
   if (const auto good = check_sessions(document); !good) return good;
   return check_expected(document);
 }

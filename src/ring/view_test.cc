@@ -151,7 +151,7 @@ TEST(RingView, IsTheSameWithAndWithoutTheOneBefore) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomEdits edits(seed);
     const auto before = view_of(edited_document(edits, 4));
-    const auto next = edits.apply(edits.kind(), before->document());
+    const auto next = edits.apply(edits.kind(before->document()), before->document());
     if (!next) continue;
     const auto fresh = view_of(*next);
     const auto sharing = RingView::build(*next, before.get());

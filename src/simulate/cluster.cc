@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ring/whole_move.h"
 
 namespace cleave::simulate {
 
@@ -33,12 +34,10 @@ void Cluster::move(const ring::MoveRequest& request) {
     to[key] = true;
     ++keys_moved_;
   }
-  adopt(ring::fence_move(document(), id, document().epoch));
-  adopt(ring::commit_move(document(), id, document().epoch, request.now));
+  adopt(ring::complete_move(document(), id, request.now));
   for (std::size_t key = 0; key < keys_.size(); ++key) {
     if (ring::contains(ranges, keys_[key])) from[key] = false;
   }
-  adopt(ring::finish_move(document(), id, document().epoch));
   ++moves_;
 }
 

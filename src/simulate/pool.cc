@@ -6,6 +6,7 @@
 #include "balance/input.h"
 #include "base/check.h"
 #include "base/wide.h"
+#include "ring/whole_move.h"
 
 namespace cleave::simulate {
 namespace {
@@ -88,11 +89,7 @@ Result<MoveId> Pool::begin(const balance::PlannedMove& move, UnixMillis now) {
 }
 
 void Pool::commit(MoveId move, UnixMillis now) {
-  const auto phase_epoch = [&] { return ring::find_move(document_, move)->phase_epoch; };
-  CHECK(ring::find_move(document_, move) != nullptr);
-  CHECK(adopt(ring::fence_move(document_, move, phase_epoch())));
-  CHECK(adopt(ring::commit_move(document_, move, phase_epoch(), now)));
-  CHECK(adopt(ring::finish_move(document_, move, phase_epoch())));
+  CHECK(adopt(ring::complete_move(document_, move, now)));
 }
 
 void Pool::abort(MoveId move) {

@@ -47,7 +47,9 @@ class Mover(threading.Thread):
         if self.router is None or not self.router.alive() or self.router.frozen:
             self.router = self.random.choice(self.fleet.routers)
         told = self.router.get("/moves", timeout=1.0)  # the leader's, by way of a redirect
-        self.show(tuple(move["phase"] for move in told["moves"]))
+        # "clean": what a move left behind is being cleaned.
+        cleaning = ("clean",) if told.get("leftovers") else ()
+        self.show(tuple(move["phase"] for move in told["moves"]) + cleaning)
         self.count(told)
         if self.ordering and len(told["moves"]) < AT_ONCE:
             self.order()

@@ -17,6 +17,7 @@ import time
 
 import harness
 
+# "clean": the move is committed, and what it left at the source is being cleaned.
 PHASES = ("copying", "fenced", "clean")
 VICTIMS = ("router", "source", "destination")
 ATTEMPTS = 12
@@ -34,8 +35,10 @@ class Watch:
 
     def phase(self):
         text = self.database.execute("SELECT text FROM register").fetchone()[0]
-        moves = json.loads(text)["moves"]
-        return moves[0]["phase"] if moves else None
+        document = json.loads(text)
+        if document["moves"]:
+            return document["moves"][0]["phase"]
+        return "clean" if document.get("leftovers") else None
 
     def wait(self, wanted, seconds):
         """True when the document showed the phase."""

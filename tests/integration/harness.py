@@ -210,9 +210,14 @@ class Up:
         return wait_for("a leader", lambda: self.get("/status").get("leader"))
 
     def settled(self, seconds=30.0):
-        """No move is under way."""
-        wait_for("moves to end", lambda: not self.get("/moves")["moves"]
-                 and not self.document()["moves"], seconds)
+        """No move is under way, and none has left anything that is still to be cleaned."""
+        def all_over():
+            document = self.document()
+            open_entries = [entry for entry in document.get("leftovers", [])
+                            if not entry["state"].startswith("kept")]
+            return (not self.get("/moves")["moves"] and not document["moves"]
+                    and not open_entries)
+        wait_for("moves to end", all_over, seconds)
 
     # ---- the document, straight from the register's file
     # --------------------------------------------

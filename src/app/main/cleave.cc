@@ -17,8 +17,10 @@ int main(int argc, char** argv) {
   cleave::app::add_merge(cli);
   cleave::app::add_abort(cli);
   cleave::app::add_undo(cli);
+  cleave::app::add_leftovers(cli);
   cleave::app::add_freeze(cli);
   cleave::app::add_resume(cli);
+  cleave::app::add_downgrade(cli);
   cleave::app::add_mode(cli);
   cleave::app::add_node(cli);
   cleave::app::add_adopt(cli);

@@ -1,0 +1,185 @@
+#include "migrate/cleaning.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace cleave::migrate {
+namespace {
+
+constexpr milliseconds kAgainAfter{500};
+constexpr milliseconds kAgainAfterMax{10'000};
+constexpr std::size_t kExamplesMax = 3;
+
+std::string name_of(NodeId node) { return "node " + std::to_string(node.value()); }
+
+}  // namespace
+
+std::string_view to_string(CleaningStep step) {
+  switch (step) {
+    case CleaningStep::kQuiet: return "quiet";
+    case CleaningStep::kSweep: return "sweep";
+    case CleaningStep::kLook: return "look";
+    case CleaningStep::kJudge: return "judge";
+    case CleaningStep::kPages: return "pages";
+    case CleaningStep::kVerify: return "verify";
+    case CleaningStep::kDrop: return "drop";
+    case CleaningStep::kKeep: return "keep";
+    case CleaningStep::kWaiting: return "waiting";
+    case CleaningStep::kOver: return "over";
+  }
+  return "unknown";
+}
+
+bool has_everything(const ring::Leftover& entry, const ServerFacts& now) {
+  if (!now.primary) return false;
+  if (now.incarnation == entry.incarnation) return true;
+  // A replica that took over names the life before its own, and where in its stream that ended.
+  return entry.offset > 0 && now.former_replication_id == entry.incarnation.replication_id &&
+         now.former_offset > entry.offset;
+}
+
+Cleaning::Cleaning(ring::Leftover entry, Options options)
+    : entry_(std::move(entry)), options_(options) {
+  CHECK(!entry_.kept());
+}
+
+CleaningActions Cleaning::step(const CleaningEvent& event, Instant now) {
+  if (is_over()) return {};
+  return std::visit([&](const auto& what) { return on(what, now); }, event);
+}
+
+Result<ring::Document> Cleaning::edit(CleaningChange change, const ring::Document& document) const {
+  switch (change) {
+    case CleaningChange::kBegun:
+      return ring::judge_leftover(document, entry_, ring::HolderState::kWhole);
+    case CleaningChange::kKept:
+      return ring::judge_leftover(document, entry_, ring::HolderState::kLost);
+    case CleaningChange::kDrop: return ring::drop_leftover(document, entry_);
+  }
+  return fail(Code::kInvalid, "no such change");
+}
+
+CleaningActions Cleaning::on(const Start&, Instant) {
+  return step_ == CleaningStep::kQuiet ? CleaningActions{AwaitQuiet{}} : CleaningActions{};
+}
+
+CleaningActions Cleaning::on(const Quiet&, Instant) {
+  if (step_ != CleaningStep::kQuiet) return {};
+  waits_for_.clear();
+  if (options_.mutations.clean_no_sweep) return enter(CleaningStep::kLook, {LookAt{}});
+  return enter(CleaningStep::kSweep, {SweepNode{}});
+}
+
+CleaningActions Cleaning::on(const Swept&, Instant) {
+  if (step_ != CleaningStep::kSweep) return {};
+  return enter(CleaningStep::kLook, {LookAt{}});
+}
+
+CleaningActions Cleaning::on(const LookedAt& event, Instant now) {
+  switch (step_) {
+    case CleaningStep::kLook: return looked_first(event, now);
+    case CleaningStep::kPages:
+      if (!holder_is_whole(event)) return keep();
+      return clean_page();
+    case CleaningStep::kVerify:
+      if (!holder_is_whole(event)) return keep();
+      // A server that came back in between may have brought back what was deleted before.
+      if (event.node.incarnation != node_ || !event.node.primary)
+        return later(name_of(entry_.node) + " restarted or failed over meanwhile", now);
+      return enter(CleaningStep::kDrop, {WriteEntry{CleaningChange::kDrop}});
+    default: return {};
+  }
+}
+
+CleaningActions Cleaning::looked_first(const LookedAt& event, Instant now) {
+  if (!event.node.marked && !options_.mutations.no_marker_check) {
+    return later(name_of(entry_.node) +
+                     " does not carry this pool's ownership marker (any more): see 'cleave adopt'",
+                 now);
+  }
+  if (!event.node.primary) return later(name_of(entry_.node) + " is not a primary", now);
+  node_ = event.node.incarnation;
+  if (!holder_is_whole(event)) return keep();
+  const bool judged = entry_.holder == NodeId{} || entry_.state == ring::LeftoverState::kBegun;
+  listing_ = false;
+  if (judged) return enter(CleaningStep::kPages, clean_page());
+  return enter(CleaningStep::kJudge, {WriteEntry{CleaningChange::kBegun}});
+}
+
+bool Cleaning::holder_is_whole(const LookedAt& event) const {
+  if (entry_.holder == NodeId{} || options_.mutations.no_holder_check) return true;
+  return event.holder && has_everything(entry_, *event.holder);
+}
+
+CleaningActions Cleaning::clean_page() {
+  return {CleanPage{.from_start = !std::exchange(listing_, true)}};
+}
+
+// The source's copy may be the only whole one.
+CleaningActions Cleaning::keep() {
+  return enter(CleaningStep::kKeep, {WriteEntry{CleaningChange::kKept}});
+}
+
+CleaningActions Cleaning::on(const PageCleaned& event, Instant) {
+  if (step_ != CleaningStep::kPages) return {};
+  failures_ = 0;
+  progress_.deleted += event.deleted;
+  progress_.unknown += event.unknown;
+  for (const std::string& key : event.examples) {
+    if (progress_.examples.size() < kExamplesMax) progress_.examples.push_back(key);
+  }
+  if (event.last || options_.mutations.drop_early) return enter(CleaningStep::kVerify, {LookAt{}});
+  if (entry_.holder == NodeId{}) return clean_page();
+  return {LookAt{}};
+}
+
+CleaningActions Cleaning::on(const Written& event, Instant now) {
+  return on(DocumentSeen{event.document}, now);
+}
+
+// The document as it is decides, whoever changed it.
+CleaningActions Cleaning::on(const DocumentSeen& event, Instant) {
+  const ring::Leftover* now = ring::find_leftover(*event.document, entry_.move);
+  if (now == nullptr || now->kept()) {
+    if (now != nullptr) entry_ = *now;
+    return enter(CleaningStep::kOver, {Over{}});
+  }
+  entry_ = *now;
+  if (step_ == CleaningStep::kJudge && entry_.state == ring::LeftoverState::kBegun)
+    return enter(CleaningStep::kPages, {LookAt{}});  // the compare-and-set took its time
+  return {};
+}
+
+CleaningActions Cleaning::on(const WriteRefused& event, Instant now) {
+  const bool writing =
+      step_ == CleaningStep::kJudge || step_ == CleaningStep::kDrop || step_ == CleaningStep::kKeep;
+  return writing ? later(event.why, now) : CleaningActions{};
+}
+
+CleaningActions Cleaning::on(const Failed& event, Instant now) {
+  if (step_ == CleaningStep::kWaiting) return {};
+  return later(event.why, now);
+}
+
+CleaningActions Cleaning::on(const Tick&, Instant now) {
+  if (step_ != CleaningStep::kWaiting || now < again_at_) return {};
+  return enter(CleaningStep::kQuiet, {AwaitQuiet{}});
+}
+
+CleaningActions Cleaning::enter(CleaningStep step, CleaningActions actions) {
+  step_ = step;
+  return actions;
+}
+
+// Rule 23: after a lost connection or a new incarnation again from (a).
+CleaningActions Cleaning::later(std::string why, Instant now) {
+  waits_for_ = std::move(why);
+  const milliseconds wait = kAgainAfter * (std::int64_t{1} << std::min(failures_, 10U));
+  again_at_ = now + std::min(wait, kAgainAfterMax);
+  ++failures_;
+  return enter(CleaningStep::kWaiting, {});
+}
+
+}  // namespace cleave::migrate

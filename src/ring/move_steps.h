@@ -1,0 +1,30 @@
+// Steps that the edits of moves and of leftovers share (ring/edits.h). For the files of this folder.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ring/document.h"
+#include "ring/view.h"
+
+namespace cleave::ring {
+
+// Rule 4: an order counts only in the phase epoch that it was given for, "at least" is not enough.
+// The place of the move in `document.moves`.
+Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch phase_epoch);
+// As above, and in that phase.
+Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch phase_epoch,
+                                  Phase phase);
+
+// kConflict, with `what`, where a move in flight holds some of the tokens.
+Result<void> check_free(const Document& document, const RangeSet& ranges, const std::string& what);
+
+// Gives the tokens of the cut's range to its node: by the base alone where that says so.
+void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut);
+
+// In its place. Requires: no entry of that move is there.
+void insert(std::vector<Leftover>& leftovers, Leftover leftover);
+
+}  // namespace cleave::ring
