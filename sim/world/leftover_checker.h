@@ -32,7 +32,8 @@ class LeftoverChecker {
   // what they had before, so copies that were deleted too.
   LeftoverChecker(const std::vector<std::unique_ptr<ModelServer>>& servers, bool reverts);
 
-  // A key that nobody of the pool put there. `owned`: the ring gives it to that server all the same.
+  // A key that nobody of the pool put there. `owned`: the ring gives it to that server all the
+  // same.
   void add_foreign(std::size_t server, const std::string& key, const std::string& value,
                    bool owned);
   // The server is another life of itself now.

@@ -158,7 +158,8 @@ void World::add_router() {
       std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
 }
 
-// Keys of somebody else: on a server that will have no marker, and in some worlds on one with it, one of them under the name of a key that clients use.
+// Keys of somebody else: on a server that will have no marker, and in some worlds on one with it,
+// one of them under the name of a key that clients use.
 void World::fill_servers(const ring::Creation& made) {
   const Result<ring::Document> document = ring::create(made);
   CHECK(document.has_value());
@@ -376,8 +377,8 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
   }
 }
 
-// Rule 26: what the other node has acknowledged since the commit is given up, which is what a person
-// was told.
+// Rule 26: what the other node has acknowledged since the commit is given up, which is what a
+// person was told.
 void World::settle_taking_back(const ring::Move& move) {
   const std::size_t server = server_of(*checker_.view(), move.destination);
   for (const std::string& key : workload_->keys()) {

@@ -13,8 +13,8 @@
 // document change is one that the protocol allows, a key's commands run only at its owner
 // (ownership_checker.h), no view goes back, every fence and every move ends, servers whose clocks
 // differ exchange nothing, nothing foreign is deleted, nothing is left behind
-// (leftover_checker.h), no key stays for what a server said of itself; and at least three moves were
-// committed.
+// (leftover_checker.h), no key stays for what a server said of itself; and at least three moves
+// were committed.
 //
 // Threads: one.
 #pragma once

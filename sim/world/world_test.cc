@@ -39,8 +39,8 @@ TEST(World, CalmWorldsMoveMuch) {
   EXPECT_EQ(report.leftovers, 0U) << to_line(report);
 }
 
-// Where every router is asked and told, but only the leader writes: COPYING, copies entered, FENCED,
-// committed, and of the cleaning: begun, off.
+// Where every router is asked and told, but only the leader writes: COPYING, copies entered,
+// FENCED, committed, and of the cleaning: begun, off.
 TEST(World, AHundredRoutersCostTheCoordinatorSixWritesAMove) {
   Profile profile = make_profile(kFlavours);
   profile.routers = 100;

@@ -47,8 +47,8 @@ class MoveBoard {
 
   explicit MoveBoard(Options options);
 
-  // Moves without a driver are aborted (rule 3 did so already; this covers a beginning whose outcome
-  // was unknown); leftovers are cleaned.
+  // Moves without a driver are aborted (rule 3 did so already; this covers a beginning whose
+  // outcome was unknown); leftovers are cleaned.
   void see(const SharedDocument& document);
   // `begun` runs when the document shows the move, or with the refusal. Errors: kExhausted when
   // too many wait.

@@ -1,4 +1,5 @@
-// What a look at a server says, in the terms of the machines that decide (migrate/). Threads: values.
+// What a look at a server says, in the terms of the machines that decide (migrate/). Threads:
+// values.
 #pragma once
 
 #include <string>

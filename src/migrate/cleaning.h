@@ -5,11 +5,11 @@
 //     ^         |       |        |          |             |          |
 //     +---------+-------+--------+----------+-------------+----------+   (anything failed: later
 //                                |                                        again, from the start)
-//                                +--> keep -> over      (the holder lost its data: a person decides)
+// +--> keep -> over (the holder lost its data: a person decides)
 //
 // Nothing is deleted before (a) all commands of our own earlier moves on the node are finished, (b)
-// those of older leaders are ended, (c) the server is this pool's, and (e) the holder of a committed
-// move was found to have everything still; and it is compared again beside every page.
+// those of older leaders are ended, (c) the server is this pool's, and (e) the holder of a
+// committed move was found to have everything still; and it is compared again beside every page.
 //
 // Threads: one owner. Pure: the same events give the same actions.
 #pragma once
@@ -68,6 +68,7 @@ struct WriteEntry {  // compare-and-set -> Written | WriteRefused
 using CleaningAction = std::variant<AwaitQuiet, SweepNode, LookAt, CleanPage, WriteEntry, Over>;
 using CleaningActions = std::vector<CleaningAction>;
 
+// Where a cleaning is; in the order of the picture above.
 enum class CleaningStep : std::uint8_t {
   kQuiet,
   kSweep,

@@ -105,8 +105,8 @@ enum class LeftoverState : std::uint8_t {
   kKeptBegun,  // the same, found out when some keys were gone already
 };
 
-// An entry of the leftovers: copies of cleave's own may lie at `node` in `ranges`, which it does not
-// own. Whoever leads cleans it, unless its move is still in flight (rules 13, 20 to 23).
+// An entry of the leftovers: copies of cleave's own may lie at `node` in `ranges`, which it does
+// not own. Whoever leads cleans it, unless its move is still in flight (rules 13, 20 to 23).
 struct Leftover {
   MoveId move;  // that made it; unique
   NodeId node;

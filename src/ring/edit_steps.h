@@ -8,8 +8,8 @@
 
 namespace cleave::ring {
 
-// The document with its epoch raised by one, and without the old phase CLEAN once every router knows
-// leftovers (rule 21): the places of moves may have changed.
+// The document with its epoch raised by one, and without the old phase CLEAN once every router
+// knows leftovers (rule 21): the places of moves may have changed.
 Document advanced(const Document& document);
 
 // Rules 2 and 3: every move in COPYING or FENCED is gone, its source owns the ranges as before.

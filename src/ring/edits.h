@@ -5,8 +5,8 @@
 //
 // Requires everywhere: a valid document (ring/document.h). The result is valid. Only `commit_move`
 // and `take_back` change the owner of any token. The first change of a pool whose routers all know
-// leftovers turns moves in the old phase CLEAN into leftovers (rule 21). Cost: O(points log points + cuts), milliseconds; for the leader
-// and for people, not for the data path.
+// leftovers turns moves in the old phase CLEAN into leftovers (rule 21). Cost: O(points log points
+// + cuts), milliseconds; for the leader and for people, not for the data path.
 //
 // Pure. Threads: values. The rule of docs/formats/move-protocol.md behind each is named.
 #pragma once

@@ -1,4 +1,5 @@
-// Steps that the edits of moves and of leftovers share (ring/edits.h). For the files of this folder.
+// Steps that the edits of moves and of leftovers share (ring/edits.h). For the files of this
+// folder.
 #pragma once
 
 #include <cstddef>

@@ -10,9 +10,10 @@
 
 namespace cleave::ring {
 
-// Whether a key of this token is a stray at the node by this view: the node does not own it, no move
-// under way to or from the node has its range, and no entry of the leftovers says that a copy of
-// cleave's own may lie there. Cost: O(1) expected where the node owns it; else O(moves and entries).
+// Whether a key of this token is a stray at the node by this view: the node does not own it, no
+// move under way to or from the node has its range, and no entry of the leftovers says that a copy
+// of cleave's own may lie there. Cost: O(1) expected where the node owns it; else O(moves and
+// entries).
 bool is_stray(const RingView& view, NodeId node, Token token);
 
 }  // namespace cleave::ring
