@@ -48,9 +48,13 @@ struct HttpResponse {
 struct HttpLimits {
   std::size_t header_bytes_max = 16'384;               // more: 431
   std::size_t body_bytes_max = std::size_t{1} << 20U;  // more: 413
-  std::size_t connections_max = 64;                    // more: 503, closed
+  // More: the one that has been idle longest is closed; where all are busy the new one, with 503.
+  std::size_t connections_max = 256;
+  std::size_t requests_max = 64;         // of one kind that are being answered; more: 503
   milliseconds request_timeout{10'000};  // first to last byte of a request; longer: 408
   milliseconds idle_timeout{60'000};     // between requests, or a response not taken: closed
+  // The handler has not replied: 504, closed. Nobody may be there any more.
+  milliseconds answer_timeout{15'000};
   // After an error the client's remaining bytes are read and thrown away for so long: closing with
   // unread bytes would reset the connection and could destroy the answer on its way.
   milliseconds linger{1'000};
@@ -60,14 +64,18 @@ struct HttpLimits {
 class HttpServer {
  public:
   // To be called once, within the handler or later, as long as the loop lives; if the client or the
-  // server is gone by then, nothing happens.
+  // server is gone by then, or the answer is late, nothing happens.
   using Reply = std::function<void(HttpResponse)>;
   // The request is valid during the call.
   using Handler = std::function<void(const HttpRequest&, Reply)>;
 
+  // What shares one bound of requests: those of one kind cannot keep out the others.
+  using KindOf = std::function<int(const HttpRequest&)>;
+
   // Errors: kUnavailable when the address cannot be had.
   static Result<std::unique_ptr<HttpServer>> listen(Loop& loop, const Address& address,
-                                                    Handler handler, HttpLimits limits = {});
+                                                    Handler handler, HttpLimits limits = {},
+                                                    KindOf kind_of = {});
   // Closes every connection. Allowed within a handler.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -91,6 +99,7 @@ struct HttpCall {
   std::string body = {};
   milliseconds timeout{10'000};  // connecting included
   std::size_t response_bytes_max = std::size_t{64} << 20U;
+  std::function<void()> sent = {};  // runs when something of it may have arrived
 };
 
 // What it was answered.

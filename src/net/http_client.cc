@@ -57,6 +57,7 @@ void Exchange::on_connected(Result<std::unique_ptr<Stream>> stream) {
       call_.method == "HEAD" ? HttpParser::Kind::kResponseToHead : HttpParser::Kind::kResponse,
       HttpParser::Limits{.header_bytes_max = kHeaderBytesMax,
                          .body_bytes_max = call_.response_bytes_max});
+  if (call_.sent) call_.sent();
   stream_->send(serialize());
   stream_->start(*this);
 }

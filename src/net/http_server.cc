@@ -1,3 +1,4 @@
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -30,8 +31,8 @@ HttpResponse plain(int status, std::string_view why) {
 // functions, for a handler may destroy the server and everything with it.
 class HttpServer::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(Loop& loop, Handler handler, HttpLimits limits)
-      : loop_(loop), handler_(std::move(handler)), limits_(limits) {}
+  Impl(Loop& loop, Handler handler, HttpLimits limits, KindOf kind_of)
+      : loop_(loop), handler_(std::move(handler)), limits_(limits), kind_of_(std::move(kind_of)) {}
 
   Result<void> listen(const Address& address);
   void stop();
@@ -39,10 +40,13 @@ class HttpServer::Impl : public std::enable_shared_from_this<Impl> {
   class Connection;
   void accepted(std::unique_ptr<Stream> stream);
   void forget(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
+  bool make_room();
 
   Loop& loop_;
   const Handler handler_;
   const HttpLimits limits_;
+  const KindOf kind_of_;
+  std::map<int, std::size_t> busy_;  // requests that are being answered, of each kind
   std::unique_ptr<Listener> listener_;
   std::set<std::shared_ptr<Connection>> connections_;
 };
@@ -62,6 +66,11 @@ class HttpServer::Impl::Connection final : public StreamEvents,
     stream_->start(*this);
   }
   void close();
+  // Since when nothing is to be answered; nullopt: something is.
+  std::optional<Instant> idle_since() const {
+    if (state_ == State::kHandling || stream_->unsent() > 0) return std::nullopt;
+    return idle_since_;
+  }
 
  private:
   enum class State : std::uint8_t { kReading, kHandling, kLingering, kClosed };
@@ -75,6 +84,7 @@ class HttpServer::Impl::Connection final : public StreamEvents,
   bool process_one();
   void handle();
   void reply(HttpResponse response, bool keep_alive, bool with_body);
+  void answered();
   void refuse(HttpResponse response);
   void linger();
   void set_deadline(milliseconds delay);
@@ -87,6 +97,9 @@ class HttpServer::Impl::Connection final : public StreamEvents,
   std::string input_;
   bool begun_ = false;       // a byte of the request came in
   bool processing_ = false;  // process() is running: a reply need not call it
+  std::uint64_t asked_ = 0;  // requests so far: which one a reply is for
+  int kind_ = 0;             // of the request that is being answered
+  Instant idle_since_{0};
   TimerId deadline_;
 };
 
@@ -97,6 +110,7 @@ void HttpServer::Impl::Connection::expect_request() {
                          .body_bytes_max = server_->limits_.body_bytes_max});
   begun_ = false;
   state_ = State::kReading;
+  idle_since_ = server_->loop_.now();
   set_deadline(server_->limits_.idle_timeout);
 }
 
@@ -152,17 +166,24 @@ void HttpServer::Impl::Connection::handle() {
   request.path = std::move(target->path);
   request.query = std::move(target->query);
   request.peer = stream_->peer();
+  const int kind = server_->kind_of_ ? server_->kind_of_(request) : 0;
+  if (server_->busy_[kind] >= server_->limits_.requests_max)
+    return refuse(plain(503, "too many requests are being answered; ask again"));
+  ++server_->busy_[kind];
+  kind_ = kind;
   state_ = State::kHandling;
-  server_->loop_.cancel(std::exchange(deadline_, TimerId{}));
+  set_deadline(server_->limits_.answer_timeout);
   const bool with_body = request.method != "HEAD";
-  server_->handler_(request, [weak = weak_from_this(), keep_alive, with_body](HttpResponse made) {
-    if (const auto self = weak.lock()) self->reply(std::move(made), keep_alive, with_body);
+  server_->handler_(request, [weak = weak_from_this(), asked = ++asked_, keep_alive,
+                              with_body](HttpResponse made) {
+    const auto self = weak.lock();
+    if (self == nullptr || self->asked_ != asked || self->state_ != State::kHandling) return;
+    self->reply(std::move(made), keep_alive, with_body);
   });
 }
 
 void HttpServer::Impl::Connection::reply(HttpResponse response, bool keep_alive, bool with_body) {
-  if (state_ == State::kClosed) return;
-  CHECK(state_ == State::kHandling);  // a reply is given once
+  answered();
   stream_->send(serialize(response, keep_alive, with_body));
   if (keep_alive) {
     expect_request();
@@ -171,6 +192,12 @@ void HttpServer::Impl::Connection::reply(HttpResponse response, bool keep_alive,
     linger();
   }
   process();
+}
+
+// Once for each request.
+void HttpServer::Impl::Connection::answered() {
+  --server_->busy_[kind_];
+  state_ = State::kReading;
 }
 
 void HttpServer::Impl::Connection::refuse(HttpResponse response) {
@@ -195,13 +222,19 @@ void HttpServer::Impl::Connection::set_deadline(milliseconds delay) {
 void HttpServer::Impl::Connection::on_deadline() {
   if (state_ == State::kReading && begun_ && stream_->unsent() == 0) {
     refuse(plain(408, "the request took too long to arrive"));
+  } else if (state_ == State::kHandling) {
+    answered();
+    refuse(plain(504, "the answer took too long"));
+    process();
   } else {
     close();
   }
 }
 
 void HttpServer::Impl::Connection::close() {
-  if (std::exchange(state_, State::kClosed) == State::kClosed) return;
+  if (state_ == State::kClosed) return;
+  if (state_ == State::kHandling) answered();
+  state_ = State::kClosed;
   server_->loop_.cancel(deadline_);
   stream_->close();
   server_->forget(shared_from_this());
@@ -220,13 +253,24 @@ Result<void> HttpServer::Impl::listen(const Address& address) {
 }
 
 void HttpServer::Impl::accepted(std::unique_ptr<Stream> stream) {
-  if (connections_.size() >= limits_.connections_max) {
+  if (connections_.size() >= limits_.connections_max && !make_room()) {
     stream->send(serialize(plain(503, "too many connections"), false, true));
     return;
   }
   const auto connection = std::make_shared<Connection>(shared_from_this(), std::move(stream));
   connections_.insert(connection);
   connection->start();
+}
+
+// Whoever keeps connections open and asks nothing does not keep out the others.
+bool HttpServer::Impl::make_room() {
+  std::shared_ptr<Connection> oldest;
+  for (const std::shared_ptr<Connection>& connection : connections_) {
+    const std::optional<Instant> since = connection->idle_since();
+    if (since && (oldest == nullptr || *since < *oldest->idle_since())) oldest = connection;
+  }
+  if (oldest != nullptr) oldest->close();
+  return oldest != nullptr;
 }
 
 void HttpServer::Impl::stop() {
@@ -239,8 +283,9 @@ void HttpServer::Impl::stop() {
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const Address& address,
-                                                       Handler handler, HttpLimits limits) {
-  auto impl = std::make_shared<Impl>(loop, std::move(handler), limits);
+                                                       Handler handler, HttpLimits limits,
+                                                       KindOf kind_of) {
+  auto impl = std::make_shared<Impl>(loop, std::move(handler), limits, std::move(kind_of));
   if (Result<void> listening = impl->listen(address); !listening)
     return std::unexpected(listening.error());
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));

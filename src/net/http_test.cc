@@ -111,7 +111,7 @@ class HttpTest : public ::testing::Test {
           reply({.content_type = "text/plain",
                  .body = request.method + " " + request.path + " " + request.body});
         },
-        limits);
+        limits, kind_of_);
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
   }
@@ -149,6 +149,7 @@ class HttpTest : public ::testing::Test {
   std::unique_ptr<AsioLoop> loop_ = make_loop();
   std::vector<HttpRequest> requests_;
   std::function<void(const HttpRequest&, HttpServer::Reply)> handler_;
+  HttpServer::KindOf kind_of_;
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -313,7 +314,7 @@ TEST_F(HttpTest, TooSlowIsA408AndIdleIsClosed) {
   EXPECT_EQ(server_->connections(), 0U);
 }
 
-TEST_F(HttpTest, TooManyConnectionsGetA503) {
+TEST_F(HttpTest, ANewConnectionTakesThePlaceOfTheOneIdleLongest) {
   serve({.connections_max = 1});
   Recorder recorder;
   std::unique_ptr<Stream> first;
@@ -324,12 +325,66 @@ TEST_F(HttpTest, TooManyConnectionsGetA503) {
   });
   recorder.bytes_hook = [&](std::string_view) { loop_->stop(); };
   run_bounded(*loop_);
-  EXPECT_TRUE(raw("").starts_with("HTTP/1.1 503 "));
-  recorder.closed_hook = [&] { FAIL(); };
-  first.reset();
+  bool closed = false;
+  recorder.closed_hook = [&] { closed = true; };
+  EXPECT_TRUE(call({})) << "the idle one made room";
   loop_->after(milliseconds{10}, [&] { loop_->stop(); });
   run_bounded(*loop_);
-  EXPECT_TRUE(call({})) << "there is room again";
+  EXPECT_TRUE(closed);
+}
+
+TEST_F(HttpTest, WhereAllAreBusyANewConnectionGetsA503) {
+  serve({.connections_max = 1});
+  std::vector<HttpServer::Reply> open;
+  handler_ = [&](const HttpRequest&, const HttpServer::Reply& reply) {
+    open.push_back(reply);
+    loop_->stop();
+  };
+  Recorder recorder;
+  std::unique_ptr<Stream> first;
+  loop_->connect(server_->address(), seconds{5}, [&](Result<std::unique_ptr<Stream>> connected) {
+    first = std::move(*connected);
+    first->start(recorder);
+    first->send("GET / HTTP/1.1\r\n\r\n");
+  });
+  run_bounded(*loop_);
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_TRUE(raw("").starts_with("HTTP/1.1 503 "));
+}
+
+TEST_F(HttpTest, RequestsOfOneKindDoNotKeepOutTheOthers) {
+  kind_of_ = [](const HttpRequest& request) { return request.path == "/slow" ? 0 : 1; };
+  serve({.requests_max = 1});
+  std::vector<HttpServer::Reply> open;
+  handler_ = [&](const HttpRequest& request, const HttpServer::Reply& reply) {
+    if (request.path != "/slow") return reply({.body = "quick"});
+    open.push_back(reply);
+    loop_->stop();
+  };
+  Recorder recorder;
+  std::unique_ptr<Stream> first;
+  loop_->connect(server_->address(), seconds{5}, [&](Result<std::unique_ptr<Stream>> connected) {
+    first = std::move(*connected);
+    first->start(recorder);
+    first->send("GET /slow HTTP/1.1\r\n\r\n");
+  });
+  run_bounded(*loop_);
+  EXPECT_TRUE(raw("GET /slow HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 503 "));
+  EXPECT_EQ(call({.target = "/quick"})->body, "quick");
+  ASSERT_EQ(open.size(), 1U);
+  open.front()({.body = "at last"});
+  handler_ = [](const HttpRequest&, const HttpServer::Reply& reply) { reply({.body = "again"}); };
+  EXPECT_EQ(call({.target = "/slow"})->body, "again");
+}
+
+TEST_F(HttpTest, AnAnswerThatDoesNotComeFreesItsConnection) {
+  serve({.answer_timeout = milliseconds{50}, .linger = milliseconds{10}});
+  std::vector<HttpServer::Reply> open;
+  handler_ = [&](const HttpRequest&, const HttpServer::Reply& reply) { open.push_back(reply); };
+  EXPECT_TRUE(raw("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 504 "));
+  ASSERT_EQ(open.size(), 1U);
+  open.front()({.body = "too late"});
+  EXPECT_EQ(server_->connections(), 0U);
 }
 
 TEST_F(HttpTest, AClientThatTakesNothingIsPushedBack) {
