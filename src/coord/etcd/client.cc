@@ -54,8 +54,10 @@ void Client::call(std::string path, std::string body, Repeat repeat, Done done) 
                                                 " calls wait already: " + latest_error_));
     }));
   }
-  made->deadline =
-      loop_.after(options_.call_timeout, guarded(alive_, [this, made] { on_deadline(made); }));
+  const milliseconds most = repeat == Repeat::kNever
+                                ? std::min(options_.write_timeout, options_.call_timeout)
+                                : options_.call_timeout;
+  made->deadline = loop_.after(most, guarded(alive_, [this, made] { on_deadline(made); }));
   waiting_.push_back(made);
   pump();
 }

@@ -74,6 +74,7 @@ class EtcdRegister final : public Register {
   struct Lease {
     LeaseId id;
     std::int64_t ttl_seconds = 0;
+    Instant written = {};
   };
 
   std::string key(const std::string& name) const { return options_.prefix + "/" + name; }
@@ -264,8 +265,13 @@ void EtcdRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<v
         if (!body) return done(unavailable<void>(body.error()));
         const Result<bool> kept = etcd::parse_keepalive(*body);
         if (!kept) return done(unavailable<void>(kept.error()));
-        if (*kept) return done({});
-        grant(session, ttl_seconds, done);  // it ran out meanwhile
+        if (!*kept) return grant(session, ttl_seconds, done);  // it ran out meanwhile
+        // Without room etcd renews leases and takes no writes: only a write tells.
+        const auto lease = leases_.find(session);
+        if (lease == leases_.end() ||
+            loop_.now() - lease->second.written < options_.lease_write_every)
+          return done({});
+        attach(session, lease->second, done);
       });
 }
 
@@ -287,6 +293,7 @@ void EtcdRegister::attach(const SessionId& session, Lease lease, Done<void> done
                [this, session, lease, done = std::move(done)](const Result<std::string>& body) {
                  if (!body) return done(unavailable<void>(body.error()));
                  leases_[session] = lease;
+                 leases_[session].written = loop_.now();
                  done({});
                });
 }

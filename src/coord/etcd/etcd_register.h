@@ -44,9 +44,13 @@ struct EtcdOptions {
   std::string ca_file = {};           // PEM, for https; empty: the system's authorities
   std::string certificate_file = {};  // PEM, our own, if etcd asks for one
   std::string key_file = {};
-  milliseconds connect_timeout{1'000};   // TCP and TLS
-  milliseconds request_timeout{2'000};   // one request on one endpoint
-  milliseconds call_timeout{5'000};      // one call, with its repetitions
+  milliseconds connect_timeout{1'000};  // TCP and TLS
+  milliseconds request_timeout{2'000};  // one request on one endpoint
+  milliseconds call_timeout{5'000};     // one call, with its repetitions
+  milliseconds write_timeout{1'500};    // likewise of a compare-and-set: somebody may wait for it
+  milliseconds lease_write_every{
+      10'000};                           // so often a lease's renewal writes, and so tells whether
+                                         // etcd takes writes
   milliseconds endpoint_bad_for{5'000};  // not asked again so soon, if another is good
   milliseconds retry_first{50};          // when none is good; then doubles, with jitter
   milliseconds retry_max{1'000};

@@ -28,7 +28,7 @@ namespace cleave::coord {
 struct SqliteOptions {
   std::string path = {};  // created if it does not exist; its directory must exist
   std::string pool = {};
-  milliseconds busy_max{2'000};  // waiting for another process's lock; then kUnavailable
+  milliseconds busy_max{1'500};  // waiting for another process's lock; then kUnavailable
   milliseconds poll_interval{250};
   std::size_t bytes_max = std::size_t{256} << 20U;  // of the file; more: kUnavailable
   std::size_t queue_max = 1'024;                    // open calls; more: kUnavailable

@@ -2,6 +2,7 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -234,10 +235,15 @@ void Session::call(Operation operation, Repeat repeat, Done done) {
     }));
   }
   made->deadline =
-      loop_.after(options_.call_timeout, guarded(alive_, [this, made] { on_deadline(made); }));
+      loop_.after(patience(repeat), guarded(alive_, [this, made] { on_deadline(made); }));
   waiting_.push_back(made);
   // Not at once: an operation of a gone generation would be answered within the call.
   loop_.post(guarded(alive_, [this] { pump(); }));
+}
+
+milliseconds Session::patience(Repeat repeat) const {
+  if (repeat == Repeat::kAllowed) return options_.call_timeout;
+  return std::min(options_.call_timeout, options_.write_timeout);
 }
 
 void Session::pump() {
@@ -325,7 +331,7 @@ void Session::lose(const SharedCall& call, const std::string& why) {
 
 void Session::on_deadline(const SharedCall& call) {
   const std::string late =
-      "; no answer within " + std::to_string(options_.call_timeout.count()) + " ms";
+      "; no answer within " + std::to_string(patience(call->repeat).count()) + " ms";
   if (std::erase(waiting_, call) > 0)
     return answer(call, fail(Code::kUnavailable, latest_error_ + late));
   std::erase_if(in_flight_, [&](const auto& entry) { return entry.second == call; });

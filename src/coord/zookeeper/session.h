@@ -87,6 +87,7 @@ class Session {
   void on_reply(std::uint64_t generation, std::uint64_t id, int code, Answer answer);
   void replace();
   void close_handle();
+  milliseconds patience(Repeat repeat) const;
   void pump();
   void issue(const SharedCall& call);
   int hand_over(const Operation& operation, const void* token) const;

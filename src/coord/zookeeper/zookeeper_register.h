@@ -46,6 +46,7 @@ struct ZookeeperOptions {
   std::string password = {};
   milliseconds session_timeout{6'000};  // asked for; the server has bounds (2 to 20 ticks)
   milliseconds call_timeout{5'000};     // one call, with its repetitions
+  milliseconds write_timeout{1'500};    // likewise of a compare-and-set: somebody may wait for it
   milliseconds retry_first{100};        // between attempts to open a handle; doubles, with jitter
   milliseconds retry_max{2'000};
   std::size_t queue_max = 1'024;  // open calls; more: kUnavailable
