@@ -7,6 +7,7 @@
 
 #include "admin/answers.h"
 #include "admin/metrics.h"
+#include "admin/passing.h"
 #include "admin/render.h"
 #include "base/to_number.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr UnixMillis kEver{0};
 constexpr std::size_t kDecisionsMax = 1'000;  // of one answer
+constexpr std::size_t kOrderNameLength = 8;
 
 std::vector<std::string> cut_path(const std::string& path) {
   std::vector<std::string> parts;
@@ -27,31 +29,29 @@ std::vector<std::string> cut_path(const std::string& path) {
   return parts;
 }
 
-// Compares all of both, whatever differs, so that the time does not tell how much was right.
-bool same_secret(std::string_view given, std::string_view wanted) {
-  unsigned different = given.size() == wanted.size() ? 0U : 1U;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    different |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
-  }
-  return different == 0;
+// Who answers it: aborts, freezes and edits of the document work at every router, with no leader
+// too; of some the leader had better know, that it does not do again what a person stopped.
+enum class Whose : std::uint8_t { kEverybodys, kRatherTheLeaders, kTheLeaders };
+
+Whose whose(const net::HttpRequest& request, const std::vector<std::string>& parts) {
+  if (parts.empty()) return Whose::kEverybodys;
+  const std::string& what = parts[0];
+  const auto if_so = [](bool leaders) { return leaders ? Whose::kTheLeaders : Whose::kEverybodys; };
+  if (what == "moves" && parts.back() == "clean") return Whose::kEverybodys;
+  if (what == "moves" && parts.back() == "abort") return Whose::kRatherTheLeaders;
+  if (what == "resume" || (what == "nodes" && parts.back() == "drain"))
+    return Whose::kRatherTheLeaders;
+  // It looks first whether keys are left there.
+  if (what == "nodes" && request.method == "DELETE") return if_so(!request.query.contains("force"));
+  if (what == "presplit") return if_so(request.method == "POST");
+  if (what == "status") return if_so(request.query.contains("leader"));
+  if (what == "heat" && request.query.contains("leader")) return Whose::kTheLeaders;
+  if (what == "heat" || what == "decisions") return if_so(request.query.empty());
+  return if_so(what == "moves" || what == "plan" || what == "approve" || what == "flatten" ||
+               what == "adopt" || what == "strays");
 }
 
 // A time in the query; nullopt: it is there, but no number.
-// Whether it is about what only the leader does or remembers. Aborts, freezes and edits of the
-// document work at every router, with no leader too.
-bool is_the_leaders(const net::HttpRequest& request, const std::vector<std::string>& parts) {
-  if (parts.empty()) return false;
-  const std::string& what = parts[0];
-  if (what == "moves") return parts.size() < 3 || (parts[2] != "abort" && parts[2] != "clean");
-  if (what == "plan" || what == "flatten" || what == "adopt" || what == "strays") return true;
-  // It looks first whether keys are left there.
-  if (what == "nodes" && request.method == "DELETE") return !request.query.contains("force");
-  if (what == "presplit") return request.method == "POST";
-  if (what == "status") return request.query.contains("leader");
-  if (what == "heat" && request.query.contains("leader")) return true;
-  return (what == "heat" || what == "decisions") && request.query.empty();
-}
-
 std::optional<std::int64_t> time_in(const net::HttpRequest& request, const char* name,
                                     std::int64_t fallback) {
   const auto found = request.query.find(name);
@@ -65,45 +65,44 @@ Error no_history() {
 
 }  // namespace
 
-bool Api::allows(const net::HttpRequest& request) const {
-  return options_.token.empty() || same_secret(net::find_header(request.headers, "authorization"),
-                                               "Bearer " + options_.token);
-}
-
-net::HttpResponse Api::not_allowed() {
-  return plain_error(401, "unauthorized", "want the header 'Authorization: Bearer TOKEN'");
-}
-
-bool Api::redirect(const net::HttpRequest& request, const Done& done) const {
-  const control::Status status = options_.order_taker.status();
-  if (status.leader || status.view == nullptr) return false;
-  const ring::Document& document = status.view->document();
-  const ring::Router* leader = ring::find_router(document, document.leader.session);
-  if (leader == nullptr || leader->peer.empty()) return false;
-  net::HttpResponse response =
-      plain_error(307, "unavailable",
-                  "ask the leader, session " + leader->session.value() + " at " + leader->peer);
-  response.headers.emplace_back("location", "http://" + leader->peer + request.target);
-  done(response);
-  return true;
-}
+Api::Api(Options options)
+    : options_(std::move(options)),
+      door_(options_.door),
+      orders_(options_.order_taker.status().session.value().substr(0, kOrderNameLength)) {}
 
 void Api::handle(const net::HttpRequest& request, const Done& done) {
+  if (std::optional<net::HttpResponse> refused = refusal(request)) return done(*refused);
   const Parts parts = cut_path(request.path);
-  if (parts == Parts{"ready"} && request.method == "GET") {
-    get_ready(done);
+  if (looks(request) && parts == Parts{"ready"}) return get_ready(done);
+  const Whose owner = whose(request, parts);
+  std::function<void()> otherwise;
+  if (owner == Whose::kRatherTheLeaders)
+    otherwise = [this, request, parts, done] { answer(request, parts, done); };
+  if (owner != Whose::kEverybodys && pass_on(request, done, otherwise)) return;
+  answer(request, parts, done);
+}
+
+void Api::answer(const net::HttpRequest& request, const Parts& parts, const Done& done) {
+  const auto nothing = [&] {
+    return plain_error(
+        404, "not-found",
+        "nothing is at " + request.method + " " + request.path + "; see docs/formats/admin-api.md");
+  };
+  if (looks(request)) {
+    if (!get(request, parts, done)) done(nothing());
     return;
   }
-  if (!allows(request)) return done(not_allowed());
-  if (is_the_leaders(request, parts) && redirect(request, done)) return;
-  const bool known = request.method == "GET" ? get(request, parts, done)
-                     : request.method == "POST" || request.method == "DELETE"
-                         ? post(request, parts, done)
-                         : false;
-  if (known) return;
-  done(plain_error(
-      404, "not-found",
-      "nothing is at " + request.method + " " + request.path + "; see docs/formats/admin-api.md"));
+  if (request.method != "POST" && request.method != "DELETE") return done(nothing());
+  // Page by page, as many as there are keys: no orders to be remembered.
+  if (!parts.empty() && parts[0] == "strays") {
+    if (!post(request, parts, done)) done(nothing());
+    return;
+  }
+  const std::string id = id_of(request).value_or(orders_.next_id());
+  const Done answered = remembered(request, id, done);
+  if (post(request, parts, answered)) return;
+  answered(nothing());
+  orders_.forget(id);
 }
 
 bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& done) {
@@ -147,6 +146,8 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
     get_strays(done);
   } else if (what == "recovery") {
     get_recovery(done);
+  } else if (what == "orders") {
+    get_orders(request, done);
   } else {
     return false;
   }
@@ -154,39 +155,31 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
 }
 
 bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& done) {
+  if (parts.empty()) return false;
   control::Operator& order_taker = options_.order_taker;
-  const bool nodes = !parts.empty() && parts[0] == "nodes";
-  if (request.method == "DELETE") {
-    if (parts.size() != 2 || (!nodes && parts[0] != "presplit")) return false;
-    if (!nodes) {
-      delete_event(parts[1], done);
-      return true;
-    }
-    delete_node(request, parts[1], done);
+  if (request.method == "DELETE" && parts[0] == "presplit" && parts.size() == 2) {
+    delete_event(parts[1], done);
     return true;
   }
-  if (parts == Parts{"moves"}) {
-    post_move(request, done);
-  } else if (parts.size() == 3 && parts[0] == "moves") {
-    return post_move_order(parts[1], parts[2], done);
-  } else if (parts == Parts{"cuts"}) {
+  if (parts[0] == "nodes") return post_nodes(request, parts, done);
+  if (request.method == "DELETE") return false;
+  if (parts[0] == "moves") return post_moves(request, parts, done);
+  if (parts == Parts{"cuts"}) {
     post_cut(request, done);
   } else if (parts == Parts{"merges"}) {
     post_merge(request, done);
-  } else if (parts == Parts{"freeze"} || parts == Parts{"resume"}) {
-    order_taker.freeze(parts[0] == "freeze", when_done(done));
+  } else if (parts == Parts{"freeze"}) {
+    post_freeze(request, done);
+  } else if (parts == Parts{"resume"}) {
+    order_taker.freeze(false, when_done(done));
   } else if (parts == Parts{"downgrade"}) {
     order_taker.allow_old_readers(when_done(done));
   } else if (parts == Parts{"mode"}) {
     post_mode(request, done);
-  } else if (parts == Parts{"plan", "approve"}) {
-    order_taker.approve(when_counted(done, "moves"));
+  } else if (parts == Parts{"approve"} || parts == Parts{"plan", "approve"}) {
+    post_approve(request, done);
   } else if (parts == Parts{"flatten"}) {
     order_taker.flatten(when_counted(done, "ranges"));
-  } else if (parts == Parts{"nodes"}) {
-    post_node(request, done);
-  } else if (nodes && parts.size() == 3 && parts[2] == "drain") {
-    post_drain(parts[1], done);
   } else if (parts == Parts{"presplit"}) {
     post_presplit(request, done);
   } else if (parts == Parts{"recovery"}) {

@@ -16,12 +16,17 @@
 //   POST   /recovery         {document, rename?, force?, dry_run?}   give the saved ring back
 //   POST   /moves            {ranges | key, to, reason?}
 //   POST   /moves/ID/abort   /moves/ID/undo   /moves/ID/take-back   /moves/ID/clean   /downgrade
+//   POST   /moves/abort                 all that are under way
+//   POST   /moves/undo       {ranges}   the newest that moved all of these
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}
 //   POST   /merges           {range}
-//   POST   /freeze /resume   /flatten   /plan/approve
+//   POST   /freeze           {abort?}
+//   POST   /resume /flatten
+//   POST   /approve          {plan}     also as /plan/approve
 //   POST   /mode             {mode}
 //   POST   /nodes            {name, members, weight?}
-//   POST   /nodes/NAME/drain            DELETE /nodes/NAME, /nodes/NAME?force
+//   POST   /nodes/NAME/drain /undrain   DELETE /nodes/NAME, /nodes/NAME?force
+//   POST   /nodes/NAME/weight {weight}
 //   GET    /strays                      keys that lie where the ring does not look for them
 //   POST   /strays/move /strays/read    {node, cursor?}
 //   POST   /strays/remove               {node, keys}
@@ -29,12 +34,16 @@
 //   POST   /presplit         {events, dry_run?, force?}
 //   DELETE /presplit/NAME
 //
+//   GET    /orders                      the last orders, and what became of each
+//   GET    /orders?here                 those that this router took
+//
 // What is the leader's to do (moves, undo, approve, flatten, adopt, presplit) or to know (moves,
-// plan, heat of now, decisions of now) is answered by any other router with 307 and the leader's
-// address.
+// plan, heat of now, decisions of now) any other router asks the leader for, with the caller's own
+// headers, and passes on its answer.
 //
 // Answers are JSON (docs/formats/admin-api.md); an error is {"error": {"code", "message"}}. Orders
-// are answered when the document says so, not when the work is done.
+// are answered when the document says so, not when the work is done; and soon: what cannot be
+// written now is never written later, or the answer says that nobody knows yet.
 //
 // Threads: the control loop.
 #pragma once
@@ -44,6 +53,8 @@
 #include <string>
 #include <vector>
 
+#include "admin/door.h"
+#include "admin/order_log.h"
 #include "admin/router_facts.h"
 #include "control/operator.h"
 #include "control/recovery.h"
@@ -61,19 +72,24 @@ class Api {
   struct Options {
     control::Operator& order_taker;
     RouterFacts& router;
-    std::string token;  // empty: none needed
+    Door::Options door = {};
     std::function<UnixMillis()> wall_now;
     // What is stored of the past; nullptr: only the present is known.
     history::Store* history = nullptr;
     // Where a ring may have been lost; nullptr: nowhere.
     control::Recovery* recovery = nullptr;
+    // Asks another router, and runs something later. Empty: there is nobody else, and an order
+    // without an answer waits.
+    std::function<void(net::HttpCall, std::function<void(Result<net::HttpReply>)>)> ask = {};
+    std::function<void(milliseconds, std::function<void()>)> after = {};
   };
 
-  explicit Api(Options options) : options_(std::move(options)) {}
+  explicit Api(Options options);
 
-  // Whether the request carries the token, where one is needed; and what it is answered if not.
-  bool allows(const net::HttpRequest& request) const;
-  static net::HttpResponse not_allowed();
+  // What a request is answered that may not come in at all, wherever it wants to go.
+  std::optional<net::HttpResponse> refusal(const net::HttpRequest& request) const {
+    return door_.refusal(request);
+  }
 
   // `done` runs once, perhaps before the call returns.
   void handle(const net::HttpRequest& request, const Done& done);
@@ -84,8 +100,19 @@ class Api {
   bool get(const net::HttpRequest& request, const Parts& parts, const Done& done);
   bool post(const net::HttpRequest& request, const Parts& parts, const Done& done);
 
-  // What only the leader knows or does is answered with its address (307), where that is known.
-  bool redirect(const net::HttpRequest& request, const Done& done) const;
+  // Here, whoever leads.
+  void answer(const net::HttpRequest& request, const Parts& parts, const Done& done);
+  // What only the leader knows or does is asked of it; false: we lead, or nobody does. `otherwise`,
+  // if any, runs in place of an answer where the leader has none.
+  bool pass_on(const net::HttpRequest& request, const Done& done,
+               const std::function<void()>& otherwise);
+  void passed(const Result<net::HttpReply>& reply, const OrderRecord& order, bool sent,
+              const Done& done);
+
+  // `done`, for an order that is remembered: with its id, and at the latest after a while.
+  Done remembered(const net::HttpRequest& request, const std::string& id, const Done& done);
+  net::HttpResponse remember(const std::string& id, net::HttpResponse response);
+  void get_orders(const net::HttpRequest& request, const Done& done);
 
   void get_ready(const Done& done);
   void get_status(const Done& done);
@@ -98,9 +125,16 @@ class Api {
   // `render` is given the present view.
   void get_view(const Done& done, const std::function<std::string(const control::Status&)>& render);
 
+  // Of `post`, by what they are about; false: no such order.
+  bool post_moves(const net::HttpRequest& request, const Parts& parts, const Done& done);
+  bool post_nodes(const net::HttpRequest& request, const Parts& parts, const Done& done);
   void post_move(const net::HttpRequest& request, const Done& done);
   bool post_move_order(const std::string& id, const std::string& verb, const Done& done);
   void post_cut(const net::HttpRequest& request, const Done& done);
+  void post_undo(const net::HttpRequest& request, const Done& done);
+  void post_freeze(const net::HttpRequest& request, const Done& done);
+  void post_approve(const net::HttpRequest& request, const Done& done);
+  void post_weight(const std::string& name, const net::HttpRequest& request, const Done& done);
   void post_merge(const net::HttpRequest& request, const Done& done);
   void post_mode(const net::HttpRequest& request, const Done& done);
   void post_node(const net::HttpRequest& request, const Done& done);
@@ -119,6 +153,8 @@ class Api {
   void adopt_anew(const std::vector<NodeId>& nodes, const Done& done);
 
   Options options_;
+  Door door_;
+  OrderLog orders_;
 };
 
 }  // namespace cleave::admin

@@ -42,7 +42,6 @@ class ApiHistoryTest : public testing::Test {
                          .post = [](const std::function<void()>& callback) { callback(); }}};
   Api api_{{.order_taker = operator_,
             .router = router_,
-            .token = "",
             .wall_now = [this] { return clock_.wall_now(); },
             .history = &store_}};
 };

@@ -91,6 +91,61 @@ bool Api::post_move_order(const std::string& id, const std::string& verb, const 
   return true;
 }
 
+bool Api::post_moves(const net::HttpRequest& request, const Parts& parts, const Done& done) {
+  using Then = control::Operator::Then;
+  if (parts == Parts{"moves"}) {
+    post_move(request, done);
+  } else if (parts == Parts{"moves", "abort"}) {
+    options_.order_taker.abort_all(Then::kGoOn, when_counted(done, "moves"));
+  } else if (parts == Parts{"moves", "undo"}) {
+    post_undo(request, done);
+  } else if (parts.size() == 3) {
+    return post_move_order(parts[1], parts[2], done);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Api::post_undo(const net::HttpRequest& request, const Done& done) {
+  Body body(request.body);
+  std::vector<ring::TokenRange> ranges = body.ranges("ranges");
+  if (ranges.empty()) body.fail("field 'ranges' is missing");
+  if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
+  options_.order_taker.undo(std::move(ranges), when_begun(done));
+}
+
+void Api::post_freeze(const net::HttpRequest& request, const Done& done) {
+  Body body(request.body);
+  const bool abort = body.flag("abort");
+  if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
+  if (abort) {
+    options_.order_taker.abort_all(control::Operator::Then::kFreeze, when_counted(done, "moves"));
+  } else {
+    options_.order_taker.freeze(true, when_done(done));
+  }
+}
+
+// Where the plan is another one now, the answer shows it.
+void Api::post_approve(const net::HttpRequest& request, const Done& done) {
+  Body body(request.body);
+  const std::string plan = body.text("plan", Body::Need::kOptional);
+  if (plan.empty())
+    body.fail("field 'plan' is missing: the id that GET /plan and `cleave plan` show");
+  if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
+  options_.order_taker.approve(plan, [this, done](const Result<std::uint64_t>& begun) {
+    if (begun) return done(ok({{"moves", *begun}}));
+    net::HttpResponse refused = error_response(begun.error());
+    const control::Status status = options_.order_taker.status();
+    if (begun.error().code == Code::kConflict && status.view != nullptr) {
+      Json json = Json::parse(refused.body);
+      json["plan"] = render_plan(status);
+      refused.body = to_body(json);
+    }
+    done(std::move(refused));
+  });
+}
+
 void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
@@ -131,6 +186,39 @@ void Api::post_mode(const net::HttpRequest& request, const Done& done) {
     return;
   }
   options_.order_taker.set_mode(*mode, when_done(done));
+}
+
+bool Api::post_nodes(const net::HttpRequest& request, const Parts& parts, const Done& done) {
+  using control::Operator;
+  if (request.method == "DELETE") {
+    if (parts.size() != 2) return false;
+    delete_node(request, parts[1], done);
+  } else if (parts.size() == 1) {
+    post_node(request, done);
+  } else if (parts.size() == 3 && parts[2] == "drain") {
+    post_drain(parts[1], done);
+  } else if (parts.size() == 3 && parts[2] == "undrain") {
+    const std::optional<NodeId> node = known_node(parts[1], done);
+    if (node) options_.order_taker.undrain_node(*node, when_done(done));
+  } else if (parts.size() == 3 && parts[2] == "weight") {
+    post_weight(parts[1], request, done);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Api::post_weight(const std::string& name, const net::HttpRequest& request, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  Body body(request.body);
+  const std::optional<std::uint64_t> weight = body.number("weight", 1, ring::kWeightMax);
+  if (!weight) body.fail("field 'weight' is missing");
+  const Result<void> read = body.finish();
+  if (!read || status.view == nullptr)
+    return done(error_response(read ? no_view(status) : read.error()));
+  const Result<NodeId> node = node_named(status.view->document(), name);
+  if (!node) return done(error_response(node.error()));
+  options_.order_taker.set_weight(*node, static_cast<std::uint32_t>(*weight), when_done(done));
 }
 
 void Api::post_node(const net::HttpRequest& request, const Done& done) {

@@ -20,6 +20,7 @@ class ApiPresplit : public testing::Test {
     request.method = method;
     request.target = request.path = path;
     request.body = body;
+    request.headers = {{"content-type", "application/json"}};
     net::HttpResponse answer{.status = 0, .body = ""};
     api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
     return answer;
@@ -36,7 +37,6 @@ class ApiPresplit : public testing::Test {
   RecordingRouter router_;
   Api api_{{.order_taker = operator_,
             .router = router_,
-            .token = "",
             .wall_now = [] { return UnixMillis{5'000}; },
             .history = nullptr}};
 };

@@ -24,7 +24,7 @@ net::HttpRequest request_of(const std::string& method, const std::string& target
   for (std::string pair; std::getline(pairs, pair, '&');) {
     request.query[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
   }
-  request.headers = {{"authorization", authorization}};
+  request.headers = {{"content-type", "application/json"}, {"authorization", authorization}};
   request.body = body;
   return request;
 }
@@ -43,6 +43,11 @@ class ApiTest : public testing::Test {
     EXPECT_EQ(answers, 1) << method << " " << target;
     return answer;
   }
+  // How the router that leads, or another one, answers what is passed on to it.
+  net::HttpReply elsewhere_;
+  std::vector<net::HttpCall> passed_;
+  bool unreachable_ = false;
+
   json get(const std::string& target) {
     const net::HttpResponse response = ask("GET", target);
     EXPECT_EQ(response.status, 200) << response.body;
@@ -62,9 +67,16 @@ class ApiTest : public testing::Test {
   RecordingRouter router_;
   Api api_{{.order_taker = operator_,
             .router = router_,
-            .token = "",
             .wall_now = [] { return UnixMillis{5'000}; },
-            .history = nullptr}};
+            .history = nullptr,
+            .ask =
+                [this](net::HttpCall call, const auto& done) {
+                  if (unreachable_) return done(fail(Code::kUnavailable, "refused"));
+                  if (call.sent) call.sent();
+                  passed_.push_back(std::move(call));
+                  done(elsewhere_);
+                },
+            .after = {}}};
 };
 
 TEST_F(ApiTest, StatusShowsNodesWithShareAndHealth) {
@@ -94,23 +106,124 @@ void let_another_lead(control::Status& state) {
   state.leader = false;
 }
 
-TEST_F(ApiTest, WhatIsTheLeadersIsAnsweredWithItsAddress) {
+TEST_F(ApiTest, WhatIsTheLeadersIsAskedOfIt) {
   let_another_lead(operator_.state);
   struct Case {
     std::string method;
     std::string target;
   };
+  elsewhere_ = {.status = 202, .headers = {{"content-type", "text/odd"}}, .body = "of the leader"};
   for (const Case& one :
        {Case{"POST", "/moves"}, Case{"POST", "/moves/7/undo"}, Case{"POST", "/plan/approve"},
         Case{"POST", "/flatten"}, Case{"POST", "/adopt"}, Case{"GET", "/adopt"},
         Case{"GET", "/moves"}, Case{"GET", "/plan"}, Case{"GET", "/heat"},
         Case{"GET", "/decisions"}, Case{"GET", "/status?leader"}, Case{"POST", "/presplit"},
         Case{"GET", "/heat?from=1&leader"}}) {
-    const net::HttpResponse response = ask(one.method, one.target);
-    EXPECT_EQ(response.status, 307) << one.method << one.target;
-    EXPECT_EQ(net::find_header(response.headers, "location"), "http://10.0.0.2:7380" + one.target);
+    passed_.clear();
+    const net::HttpResponse response = ask(one.method, one.target, "{}", "Bearer mine");
+    EXPECT_EQ(response.status, 202) << one.method << one.target;
+    EXPECT_EQ(response.body, "of the leader");
+    EXPECT_EQ(response.content_type, "text/odd");
+    ASSERT_EQ(passed_.size(), 1U);
+    const net::HttpCall& call = passed_.front();
+    EXPECT_EQ(net::to_string(call.address), "10.0.0.2:7380");
+    EXPECT_EQ(call.method + call.target + call.body, one.method + one.target + "{}");
+    EXPECT_EQ(net::find_header(call.headers, "authorization"), "Bearer mine");
+    EXPECT_EQ(net::find_header(call.headers, "content-type"), "application/json");
   }
   EXPECT_TRUE(operator_.orders.empty());
+}
+
+TEST_F(ApiTest, WhatTheLeaderShouldKnowIsDoneHereWithoutIt) {
+  let_another_lead(operator_.state);
+  elsewhere_ = {.status = 200, .headers = {}, .body = "of the leader"};
+  for (const char* target : {"/moves/5/abort", "/moves/abort", "/resume", "/nodes/b/drain"}) {
+    operator_.orders.clear();
+    unreachable_ = false;
+    EXPECT_EQ(ask("POST", target).body, "of the leader");
+    EXPECT_TRUE(operator_.orders.empty());
+    unreachable_ = true;
+    EXPECT_EQ(ask("POST", target).status, 200);
+    EXPECT_EQ(operator_.orders.size(), 1U) << target;
+  }
+  for (const char* target : {"/freeze", "/merges"}) {
+    passed_.clear();
+    ask("POST", target);
+    EXPECT_TRUE(passed_.empty()) << target;
+  }
+}
+
+TEST_F(ApiTest, WhatWasPassedOnIsNotPassedOnAgain) {
+  let_another_lead(operator_.state);
+  net::HttpRequest request = request_of("POST", "/flatten", "", "");
+  request.headers.emplace_back("cleave-passed-by", "router-2");
+  int status = 0;
+  api_.handle(request, [&](const net::HttpResponse& response) { status = response.status; });
+  EXPECT_EQ(status, 503);
+  EXPECT_TRUE(passed_.empty());
+}
+
+TEST_F(ApiTest, ALeaderThatDoesNotAnswerIsNamed) {
+  let_another_lead(operator_.state);
+  unreachable_ = true;
+  const net::HttpResponse response = ask("POST", "/flatten");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(response.body.find("the leader does not answer"), std::string::npos);
+  const json order = get("/orders?here")["orders"][0];
+  EXPECT_EQ(order["fate"], "not-done");
+}
+
+TEST_F(ApiTest, AnOrderIsRememberedWithItsFate) {
+  ask("POST", "/freeze");
+  operator_.answer = fail(Code::kConflict, "it is frozen already");
+  ask("POST", "/freeze");
+  operator_.answer = fail(Code::kUnavailable, "etcd is away");
+  ask("POST", "/mode", R"({"mode":"auto"})");
+  operator_.answer = fail(Code::kTimeout, "no reply");
+  const net::HttpResponse unknown = ask("POST", "/resume");
+  EXPECT_EQ(unknown.status, 504);
+  const json error = json::parse(unknown.body)["error"];
+  EXPECT_EQ(error["code"], "unknown");
+  const json orders = get("/orders?here")["orders"];
+  ASSERT_EQ(orders.size(), 4U);
+  const auto is = [&](std::size_t at, const char* order, const char* fate, const char* why) {
+    const json& one = orders[orders.size() - 1 - at];
+    EXPECT_EQ(one["order"], order);
+    EXPECT_EQ(one["fate"], fate);
+    EXPECT_EQ(one["why"], why);
+    return one["id"];
+  };
+  is(0, "POST /freeze", "done", "");
+  is(1, "POST /freeze", "refused", "it is frozen already");
+  is(2, R"(POST /mode {"mode":"auto"})", "not-done", "etcd is away");
+  EXPECT_EQ(is(3, "POST /resume", "unknown", "no reply"), error["order"]);
+
+  operator_.settled({});
+  EXPECT_EQ(get("/orders?here")["orders"][0]["fate"], "done");
+  operator_.settled(fail(Code::kConflict, "the coordinator did not take it"));
+  EXPECT_EQ(get("/orders?here")["orders"][0]["fate"], "not-done");
+}
+
+TEST_F(ApiTest, OrdersOfAllRoutersAreOneList) {
+  let_another_lead(operator_.state);
+  ask("POST", "/freeze");
+  elsewhere_ = {.status = 200,
+                .headers = {},
+                .body = R"({"orders":[{"id":"x-1","at_ms":6000,"order":"POST /moves"}]})"};
+  json told = get("/orders");
+  ASSERT_EQ(told["orders"].size(), 2U);
+  EXPECT_EQ(told["orders"][0]["id"], "x-1") << "newest first";
+  EXPECT_TRUE(told["missing"].empty());
+  elsewhere_ = {.status = 404, .headers = {}, .body = "{}"};
+  told = get("/orders");
+  EXPECT_EQ(told["orders"].size(), 1U);
+  EXPECT_EQ(told["missing"][0]["router"], "router-2");
+}
+
+TEST_F(ApiTest, HeadIsAnsweredAsGet) {
+  EXPECT_EQ(ask("HEAD", "/ready").status, 200);
+  EXPECT_EQ(ask("HEAD", "/status").status, 200);
+  EXPECT_EQ(ask("HEAD", "/nothing").status, 404);
 }
 
 TEST_F(ApiTest, ADecisionNamesWhoWasPassedOverAndUntilWhen) {
@@ -265,7 +378,17 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(200, "POST", "/freeze"), "freeze");
   EXPECT_EQ(order(200, "POST", "/resume"), "resume");
   EXPECT_EQ(order(200, "POST", "/mode", R"({"mode":"observe"})"), "mode observe");
-  EXPECT_EQ(order(200, "POST", "/plan/approve"), "approve");
+  EXPECT_EQ(order(200, "POST", "/freeze", R"({"abort":true})"), "abort all, freeze");
+  EXPECT_EQ(order(200, "POST", "/approve", R"({"plan":"0a"})"), "approve 0a");
+  EXPECT_EQ(order(200, "POST", "/plan/approve", R"({"plan":"0a"})"), "approve 0a");
+  EXPECT_EQ(order(400, "POST", "/approve"), "") << "nobody approves what he has not seen";
+  EXPECT_EQ(order(200, "POST", "/moves/abort"), "abort all");
+  EXPECT_EQ(order(202, "POST", "/moves/undo", R"({"ranges":[{"first":"1","last":"2"}]})"),
+            "undo 0000000000000001-0000000000000002");
+  EXPECT_EQ(order(200, "POST", "/nodes/b/undrain"), "undrain 2");
+  EXPECT_EQ(order(200, "POST", "/nodes/b/weight", R"({"weight":3})"), "weight 2 3");
+  EXPECT_EQ(order(400, "POST", "/nodes/b/weight"), "");
+  EXPECT_EQ(order(400, "POST", "/nodes/b/weight", R"({"weight":0})"), "");
   EXPECT_EQ(order(200, "POST", "/flatten"), "flatten");
   EXPECT_EQ(order(200, "POST", "/moves/5/abort"), "abort 5");
   EXPECT_EQ(order(202, "POST", "/moves/5/undo"), "undo 5");
@@ -286,6 +409,15 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(200, "POST", "/adopt"), "adopt 1 2");
   EXPECT_EQ(order(200, "POST", "/adopt", R"({"nodes":["b"]})"), "adopt 2");
   EXPECT_EQ(order(200, "POST", "/adopt", R"({"force":true})"), "adopt by force 1 2");
+}
+
+TEST_F(ApiTest, AnotherPlanThanTheOneApprovedIsShown) {
+  operator_.state.plan_id = "0b";
+  operator_.answer = fail(Code::kConflict, "the plan is another one now, 0b");
+  const net::HttpResponse response = ask("POST", "/approve", R"({"plan":"0a"})");
+  EXPECT_EQ(response.status, 409);
+  EXPECT_EQ(json::parse(response.body)["plan"]["id"], "0b");
+  EXPECT_EQ(get("/plan")["id"], "0b");
 }
 
 TEST_F(ApiTest, MoveOfAKeyFindsItsSource) {
@@ -350,8 +482,8 @@ TEST_F(ApiTest, EveryErrorCodeHasItsStatus) {
     const net::HttpResponse response = ask("POST", "/freeze");
     EXPECT_EQ(response.status, status);
     const json error = json::parse(response.body)["error"];
-    EXPECT_EQ(error["code"], to_string(code));
-    EXPECT_EQ(error["message"], "because");
+    EXPECT_EQ(error["code"], code == Code::kTimeout ? "unknown" : to_string(code));
+    EXPECT_NE(error["message"].get<std::string>().find("because"), std::string::npos);
   }
 }
 
@@ -382,7 +514,7 @@ TEST_F(ApiTest, IsNotReadyBeforeClientsAreServed) {
 TEST_F(ApiTest, TokenGuardsAllButReady) {
   Api guarded{{.order_taker = operator_,
                .router = router_,
-               .token = "s3cret",
+               .door = {.token = "s3cret"},
                .wall_now = [] { return UnixMillis{0}; },
                .history = nullptr}};
   const auto status_of = [&](const std::string& target, const std::string& authorization) {

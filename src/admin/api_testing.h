@@ -18,19 +18,24 @@ class RecordingOperator final : public control::Operator {
   RecordingOperator();
 
   control::Status status() const override { return state; }
+  void when_settled(Done<void> told) override { settled = std::move(told); }
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
+  void abort_all(Then then, Done<std::uint64_t> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
   void take_back(MoveId move, Done<MoveId> done) override;
   void give_up(MoveId move, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
+  void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) override;
   void cut(control::CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;
   void set_mode(ring::Mode mode, Done<void> done) override;
-  void approve(Done<std::uint64_t> done) override;
+  void approve(std::string plan, Done<std::uint64_t> done) override;
   void add_node(ring::Node node, Done<NodeId> done) override;
   void drain_node(NodeId node, Done<void> done) override;
+  void undrain_node(NodeId node, Done<void> done) override;
+  void set_weight(NodeId node, std::uint32_t weight, Done<void> done) override;
   void remove_node(NodeId node, control::Force force, Done<void> done) override;
   void presplit(control::PresplitOrder order, Done<control::Presplit> done) override;
   void forget(std::string event, Done<void> done) override;
@@ -45,6 +50,7 @@ class RecordingOperator final : public control::Operator {
 
   control::Status state;
   Result<void> answer;
+  Done<void> settled;
   std::vector<std::string> orders;
 
  private:

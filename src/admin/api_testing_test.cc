@@ -68,6 +68,16 @@ void RecordingOperator::give_up(MoveId move, Done<void> done) {
 
 void RecordingOperator::allow_old_readers(Done<void> done) { note("downgrade", done); }
 
+void RecordingOperator::undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) {
+  std::string text = "undo";
+  for (const ring::TokenRange& range : ranges) text += " " + text_of(range);
+  note(text, done, MoveId{18});
+}
+
+void RecordingOperator::abort_all(Then then, Done<std::uint64_t> done) {
+  note(then == Then::kFreeze ? "abort all, freeze" : "abort all", done, std::uint64_t{3});
+}
+
 void RecordingOperator::cut(control::CutOrder order, Done<void> done) {
   const std::int64_t until = order.pinned_until.value();
   note("cut at " + ring::to_hex(order.at) + ": " + order.reason +
@@ -122,8 +132,8 @@ void RecordingOperator::set_mode(ring::Mode mode, Done<void> done) {
   note("mode " + std::string(ring::to_string(mode)), done);
 }
 
-void RecordingOperator::approve(Done<std::uint64_t> done) {
-  note("approve", done, std::uint64_t{2});
+void RecordingOperator::approve(std::string plan, Done<std::uint64_t> done) {
+  note("approve " + plan, done, std::uint64_t{2});
 }
 
 void RecordingOperator::add_node(ring::Node node, Done<NodeId> done) {
@@ -134,6 +144,14 @@ void RecordingOperator::add_node(ring::Node node, Done<NodeId> done) {
 
 void RecordingOperator::drain_node(NodeId node, Done<void> done) {
   note("drain " + std::to_string(node.value()), done);
+}
+
+void RecordingOperator::undrain_node(NodeId node, Done<void> done) {
+  note("undrain " + std::to_string(node.value()), done);
+}
+
+void RecordingOperator::set_weight(NodeId node, std::uint32_t weight, Done<void> done) {
+  note("weight " + std::to_string(node.value()) + " " + std::to_string(weight), done);
 }
 
 void RecordingOperator::remove_node(NodeId node, control::Force force, Done<void> done) {

@@ -147,7 +147,9 @@ ring::TokenRange strip_range(std::uint32_t strip) {
 Json render_plan(const control::Status& status) {
   const ring::Document& document = status.view->document();
   const balance::Plan plan = status.plan == nullptr ? balance::Plan{} : *status.plan;
-  Json json = {{"mode", ring::to_string(document.mode)}, {"frozen", document.frozen}};
+  Json json = {{"id", status.plan_id},
+               {"mode", ring::to_string(document.mode)},
+               {"frozen", document.frozen}};
   json.update(render_plan_of(plan, document));
   return json;
 }

@@ -26,6 +26,7 @@ Error error_in(const net::HttpReply& reply, const Json& body) {
             "the router answered with HTTP status " + std::to_string(reply.status)};
   }
   const std::string code = error->value("code", "");
+  if (code == "unknown") return {Code::kTimeout, error->value("message", "")};
   const Result<Code> known = parse_code(code);
   return known ? Error{*known, error->value("message", "")}
                : Error{Code::kInvalid, error->value("message", code)};
@@ -47,21 +48,30 @@ AdminClient::Answer AdminClient::remove(const std::string& target) const {
 
 AdminClient::Answer AdminClient::call(std::string method, const std::string& target,
                                       std::string body) const {
+  const bool is_order = method != "GET";
   net::HttpCall call;
   call.address = address_;
   call.method = std::move(method);
   call.target = target;
   call.body = std::move(body);
+  // An order is one only as JSON, so that no page of another site can give it by a browser.
+  if (is_order) call.headers.emplace_back("content-type", "application/json");
   if (!token_.empty()) call.headers.emplace_back("authorization", "Bearer " + token_);
   Result<net::HttpReply> reply = net::http_call(call);
-  // Another router answers for the leader's things with the leader's address. Once: during a change
-  // of leaders two could point at each other.
+  // A router of an older version answers for the leader's things with the leader's address. Once:
+  // during a change of leaders two could point at each other.
   if (reply && reply->status == kAskThere) {
     const Result<net::Address> leader = address_in(net::find_header(reply->headers, "location"));
     if (leader) {
       call.address = *leader;
       reply = net::http_call(std::move(call));
     }
+  }
+  if (!reply && reply.error().code == Code::kTimeout && is_order) {
+    const std::string text = "the router at " + net::to_string(address_) +
+                             " took the connection but gave no answer; an order may have been "
+                             "carried out all the same, `cleave orders` tells";
+    return std::unexpected(CallFailure{.unreachable = false, .error = {Code::kTimeout, text}});
   }
   if (!reply) {
     const std::string text = "no router answers at " + net::to_string(address_) +
@@ -71,7 +81,9 @@ AdminClient::Answer AdminClient::call(std::string method, const std::string& tar
   }
   Json json = Json::parse(reply->body, nullptr, false);
   if (reply->status < 200 || reply->status > 299) {
-    return std::unexpected(CallFailure{.unreachable = false, .error = error_in(*reply, json)});
+    const Error error = error_in(*reply, json);
+    return std::unexpected(
+        CallFailure{.unreachable = false, .error = error, .body = std::move(json)});
   }
   if (json.is_discarded()) {
     return std::unexpected(CallFailure{

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 struct CallFailure {
   bool unreachable = false;  // nobody answered; else the router refused
   Error error;
+  Json body = {};  // what it said, where it said JSON
 };
 
 class AdminClient {

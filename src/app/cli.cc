@@ -9,6 +9,16 @@ namespace {
 
 constexpr const char* kVersion = "0.1.0";
 
+Exit exit_of(const CallFailure& failure) {
+  if (failure.unreachable) return kExitUnreachable;
+  switch (failure.error.code) {
+    case Code::kUnavailable:
+    case Code::kExhausted: return kExitNotNow;
+    case Code::kTimeout: return kExitUnknown;
+    default: return kExitFailed;
+  }
+}
+
 }  // namespace
 
 Cli::Cli()
@@ -63,9 +73,7 @@ AdminClient Cli::client() const {
 
 int Cli::show(const AdminClient::Answer& answer,
               const std::function<void(const Json&)>& print) const {
-  if (!answer) {
-    return fail(answer.error().unreachable ? kExitUnreachable : kExitFailed, answer.error().error);
-  }
+  if (!answer) return fail(exit_of(answer.error()), answer.error().error);
   if (json_) {
     print_json(*answer);
   } else {

@@ -62,6 +62,40 @@ void add_node_drain(Cli& cli, CLI::App& group) {
   command.add_option("NAME", *name)->required();
 }
 
+void add_node_undrain(Cli& cli, CLI::App& group) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "undrain",
+       .description = "take a drain back: the node stays, and gets its share again",
+       .example = "cleave node undrain b"},
+      [&cli, name] {
+        return cli.show(cli.client().post("/nodes/" + encode_component(*name) + "/undrain"),
+                        [&](const Json&) { std::cout << *name << " stays\n"; });
+      });
+  command.add_option("NAME", *name)->required();
+}
+
+void add_node_weight(Cli& cli, CLI::App& group) {
+  const auto options = std::make_shared<NodeOptions>();
+  CLI::App& command = cli.add_remote(
+      group,
+      {.name = "weight",
+       .description = "change a node's share; ranges move live, in stages",
+       .example = "cleave node weight b 2"},
+      [&cli, options] {
+        return cli.show(cli.client().post("/nodes/" + encode_component(options->name) + "/weight",
+                                          {{"weight", options->weight}}),
+                        [&](const Json&) {
+                          std::cout << options->name << " has weight " << options->weight << "\n";
+                        });
+      });
+  command.add_option("NAME", options->name)->required();
+  command.add_option("WEIGHT", options->weight, "its share beside the others'")
+      ->check(CLI::Range(1, 1'000))
+      ->required();
+}
+
 struct RemoveOptions {
   std::string name;
   bool force = false;
@@ -87,9 +121,11 @@ void add_node_remove(Cli& cli, CLI::App& group) {
 }  // namespace
 
 void add_node(Cli& cli) {
-  CLI::App& group = cli.add_group("node", "add, drain and remove nodes");
+  CLI::App& group = cli.add_group("node", "add, weigh, drain and remove nodes");
   add_node_add(cli, group);
   add_node_drain(cli, group);
+  add_node_undrain(cli, group);
+  add_node_weight(cli, group);
   add_node_remove(cli, group);
 }
 

@@ -12,6 +12,9 @@ void print(const Json& plan) {
             << "; no placement is below " << ratio(plan, "bound_ppm") << " (mode "
             << plan.value("mode", "") << ")\n";
   print_plan(plan);
+  const std::string id = plan.value("id", "");
+  if (!id.empty() && plan.value("mode", "") == "approve")
+    std::cout << "to begin it: cleave approve " << id << "\n";
 }
 
 }  // namespace

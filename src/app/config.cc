@@ -167,6 +167,7 @@ void read_admin(Section& root, Config& config, Wide wide) {
       !config.admin.advertise.empty() && !told) {
     section.fail("advertise", told.error().message);
   }
+  config.admin.hosts = section.texts("hosts");
   refuse_wide(section, config.admin.address, config.admin.token, "token", wide);
   section.finish();
 }

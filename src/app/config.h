@@ -37,6 +37,8 @@ struct AdminConfig {
   net::Address address{.host = "127.0.0.1", .port = 7380};
   std::string token;      // empty: none needed; the same on every router of a pool
   std::string advertise;  // "host:port" that other routers are told; empty: `address`
+  // Names by which people call it besides; requests under any other name are refused.
+  std::vector<std::string> hosts;
 };
 
 // Whether a miss is a loss.

@@ -10,7 +10,9 @@ std::optional<Token> as_token(std::string_view text) {
 }
 
 Result<ring::TokenRange> parse_range(std::string_view text) {
-  const std::size_t dash = text.find('-');
+  const bool bracketed = text.starts_with('[') && text.ends_with(']');
+  if (bracketed) text = text.substr(1, text.size() - 2);
+  const std::size_t dash = text.find(bracketed ? ',' : '-');
   if (dash == std::string_view::npos) {
     return fail(Code::kInvalid, "range '" + std::string(text) + "': want FIRST-LAST, two tokens");
   }

@@ -23,6 +23,7 @@ namespace cleave::app {
 namespace {
 
 constexpr seconds kStopPatience{6};
+constexpr seconds kHttpAnswerMax{30};  // some answers need a look at many keys
 constexpr seconds kRememberEvery{10};  // a point of the stored heat
 constexpr seconds kRecallEvery{600};   // how hot it usually is at this hour
 // A document of this epoch was made by this process: created, then joined.
@@ -145,13 +146,19 @@ Result<void> RouterProcess::Impl::start() {
   make_router();
   directory_->set_own(*router_);
   peer_service_ = std::make_unique<peer::HttpService>(*control_, session_, *router_);
-  api_ = std::make_unique<admin::Api>(
-      admin::Api::Options{.order_taker = *controller_,
-                          .router = *this,
-                          .token = options_.config.admin.token,
-                          .wall_now = [this] { return control_->wall_now(); },
-                          .history = history_.get(),
-                          .recovery = controller_.get()});
+  api_ = std::make_unique<admin::Api>(admin::Api::Options{
+      .order_taker = *controller_,
+      .router = *this,
+      .door = {.token = options_.config.admin.token,
+               .advertise = options_.config.admin.advertise,
+               .hosts = options_.config.admin.hosts},
+      .wall_now = [this] { return control_->wall_now(); },
+      .history = history_.get(),
+      .recovery = controller_.get(),
+      .ask = [this](net::HttpCall call,
+                    auto done) { net::http_request(*control_, std::move(call), std::move(done)); },
+      .after = [this](milliseconds delay,
+                      std::function<void()> then) { control_->after(delay, std::move(then)); }});
   control_->post([this] {
     controller_->start();
     remember_heat();
@@ -162,13 +169,19 @@ Result<void> RouterProcess::Impl::start() {
   return {};
 }
 
-// People and the other routers use one door. Nothing is answered before the loops run.
+// People and the other routers use one door, and cannot keep out each other: nor whoever asks
+// whether we are ready. Nothing is answered before the loops run.
 Result<void> RouterProcess::Impl::listen() {
+  const auto kind_of = [](const net::HttpRequest& request) {
+    if (peer::HttpService::takes(request)) return 1;
+    return request.path == "/ready" || request.path == "/metrics" ? 2 : 0;
+  };
   Result<std::unique_ptr<net::HttpServer>> http = net::HttpServer::listen(
       *control_, options_.config.admin.address,
       [this](const net::HttpRequest& request, const net::HttpServer::Reply& reply) {
         answer(request, reply);
-      });
+      },
+      {.answer_timeout = kHttpAnswerMax}, kind_of);
   if (!http) return std::unexpected(http.error());
   http_ = std::move(*http);
   return {};
@@ -177,7 +190,8 @@ Result<void> RouterProcess::Impl::listen() {
 void RouterProcess::Impl::answer(const net::HttpRequest& request,
                                  const net::HttpServer::Reply& reply) {
   if (!peer::HttpService::takes(request)) return api_->handle(request, reply);
-  if (!api_->allows(request)) return reply(admin::Api::not_allowed());
+  if (std::optional<net::HttpResponse> refused = api_->refusal(request))
+    return reply(std::move(*refused));
   // Before the first view there is nothing that could be asked of the router.
   if (!routing_) return reply({.status = 503});
   peer_service_->handle(request, reply);

@@ -31,20 +31,19 @@ Result<WebhookUrl> parse_webhook_url(std::string_view text) {
 
 void send_webhook(net::Loop& loop, const WebhookUrl& url, std::string body,
                   std::function<void(const std::string&)> log) {
-  net::http_request(
-      loop,
-      {.address = url.address,
-       .method = "POST",
-       .target = url.target,
-       .headers = {{"content-type", "application/json"}, {"host", net::to_string(url.address)}},
-       .body = std::move(body),
-       .timeout = kPatience,
-       .response_bytes_max = kAnswerBytesMax},
-      [log = std::move(log)](const Result<net::HttpReply>& reply) {
-        if (!reply) return log("webhook: " + reply.error().message);
-        if (reply->status / 100 != 2)
-          log("webhook: answered with status " + std::to_string(reply->status));
-      });
+  net::http_request(loop,
+                    {.address = url.address,
+                     .method = "POST",
+                     .target = url.target,
+                     .headers = {{"content-type", "application/json"}},
+                     .body = std::move(body),
+                     .timeout = kPatience,
+                     .response_bytes_max = kAnswerBytesMax},
+                    [log = std::move(log)](const Result<net::HttpReply>& reply) {
+                      if (!reply) return log("webhook: " + reply.error().message);
+                      if (reply->status / 100 != 2)
+                        log("webhook: answered with status " + std::to_string(reply->status));
+                    });
 }
 
 }  // namespace cleave::app

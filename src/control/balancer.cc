@@ -7,6 +7,7 @@
 #include "balance/gain.h"
 #include "balance/planner.h"
 #include "base/guarded.h"
+#include "base/hash.h"
 #include "control/describe.h"
 #include "control/move_outlook.h"
 #include "ring/edits.h"
@@ -18,6 +19,7 @@ constexpr seconds kGather{1};
 // How many gathers make an interval of the servers' counters: 10 s.
 constexpr std::uint64_t kGathersAnInterval = 10;
 constexpr seconds kGainAfter{60};
+constexpr seconds kProposalStands{60};
 // How often servers are asked after a move what they use now: at the first time a server may not
 // have freed everything yet. Within balance::Constants::memory_settle.
 constexpr std::uint32_t kLooksAfterMove = 2;
@@ -29,6 +31,25 @@ constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
 bool same_move(const balance::PlannedMove& planned, const ring::Move& move) {
   return planned.source == move.source && planned.destination == move.destination &&
          planned.ranges == move.ranges;
+}
+
+bool same_ends(const balance::PlannedMove& one, const balance::PlannedMove& other) {
+  return one.source == other.source && one.destination == other.destination &&
+         one.cause == other.cause;
+}
+
+// Of what would be begun, and on which ring.
+std::string id_of(const balance::Plan& plan, Epoch epoch) {
+  constexpr std::size_t kDigits = 8;
+  if (plan.moves.empty() && plan.merges.empty()) return "";
+  std::string text = std::to_string(epoch.value());
+  for (const balance::PlannedMove& move : plan.moves) {
+    text +=
+        " " + std::to_string(move.source.value()) + ">" + std::to_string(move.destination.value());
+    for (const ring::TokenRange& range : move.ranges) text += " " + ring::to_string(range);
+  }
+  for (const ring::TokenRange& range : plan.merges) text += " m" + ring::to_string(range);
+  return ring::to_hex(Token{xxh3_64(text)}).substr(0, kDigits);
 }
 
 }  // namespace
@@ -198,12 +219,57 @@ void Balancer::make_plan() {
   input.expected = expected_of(view_->document());
   balance::Plan plan = balance::plan(input);
   add_outlook(plan, now);
+  leave_out_held(plan);
+  hold_proposal(plan);
+  plan_id_ = id_of(plan, view_->epoch());
   plan_ = std::make_shared<const balance::Plan>(std::move(plan));
   planned_ = view_->epoch();
   trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
-  if (document.mode == ring::Mode::kAuto && !document.frozen) act(*plan_);
+  const bool begins = document.mode == ring::Mode::kAuto || flattening_;
+  if (begins && !document.frozen) act(*plan_);
+}
+
+void Balancer::leave_out_held(balance::Plan& plan) const {
+  const auto held = [&](const balance::PlannedMove& move) {
+    return move.cause == balance::Cause::kDrain && held_drains_.contains(move.source);
+  };
+  for (const balance::PlannedMove& move : plan.moves) {
+    if (!held(move)) continue;
+    plan.verdicts.push_back({.why = balance::Why::kFrozen,
+                             .node = move.source,
+                             .text =
+                                 "a move of its drain was aborted by order: it goes on when the "
+                                 "drain is ordered again (`cleave node drain`)"});
+  }
+  std::erase_if(plan.moves, held);
+  // In other modes nothing begins but what is ordered.
+  if (flattening_ && view_->document().mode != ring::Mode::kAuto) {
+    std::erase_if(plan.moves, [](const balance::PlannedMove& move) {
+      return move.cause != balance::Cause::kFlatten;
+    });
+  }
+}
+
+// Under load the pieces differ a little from tick to tick: nobody could approve what he has read.
+// What waits for a person stays as it was shown, while it is between the same nodes.
+void Balancer::hold_proposal(balance::Plan& plan) {
+  const UnixMillis now = options_.loop.wall_now();
+  const bool waits = (view_->document().mode != ring::Mode::kAuto && !flattening_) ||
+                     view_->document().frozen || !balance::is_open(options_.windows, now);
+  const bool same = proposed_for_ == view_->epoch() &&
+                    std::ranges::equal(plan.moves, proposed_moves_, same_ends) &&
+                    (!proposed_moves_.empty() || !proposed_merges_.empty());
+  if (waits && same && options_.loop.now() - proposed_at_ < kProposalStands) {
+    plan.moves = proposed_moves_;
+    plan.merges = proposed_merges_;
+    return;
+  }
+  proposed_moves_ = plan.moves;
+  proposed_merges_ = plan.merges;
+  proposed_for_ = view_->epoch();
+  proposed_at_ = options_.loop.now();
 }
 
 balance::Input Balancer::planner_input(UnixMillis now) {
@@ -212,7 +278,7 @@ balance::Input Balancer::planner_input(UnixMillis now) {
           .nodes = node_facts(),
           .history = history_,
           .trigger = trigger_,
-          .orders = {},
+          .orders = {.flatten = flattening_},
           .usual = usual_,
           .constants = options_.constants,
           .now = now,
@@ -252,6 +318,10 @@ void Balancer::forget_ended(UnixMillis now) {
 Result<Presplit> Balancer::rehearse(const std::vector<Announcement>& events) {
   if (view_ == nullptr || picture_ == nullptr || picture_->sources.empty())
     return fail(Code::kUnavailable, "no router has told its heat yet; ask again in a few seconds");
+  if (picture_->epoch != view_->epoch())
+    return fail(
+        Code::kUnavailable,
+        "the ring has just changed and its heat is not known yet; ask again in a few seconds");
   const UnixMillis now = options_.loop.wall_now();
   const RequestCosts costs{.commands = costs_.prices(), .mean_ns = mean_request_ns(*picture_)};
   Presplit presplit;
@@ -334,9 +404,17 @@ bool Balancer::may_begin(const balance::PlannedMove& planned) {
   return false;
 }
 
-Result<std::uint64_t> Balancer::approve() {
-  if (plan_ == nullptr || (plan_->moves.empty() && plan_->merges.empty()))
+Result<std::uint64_t> Balancer::approve(const std::string& plan) {
+  if (view_ != nullptr && view_->document().mode == ring::Mode::kObserve)
+    return fail(Code::kConflict,
+                "the mode is observe: nothing is begun in it; see 'cleave mode approve'");
+  if (view_ != nullptr && view_->document().frozen)
+    return fail(Code::kConflict, "the pool is frozen; see 'cleave resume'");
+  if (plan_ == nullptr || plan_id_.empty())
     return fail(Code::kConflict, "there is nothing to approve; see 'cleave plan'");
+  if (plan != plan_id_)
+    return fail(Code::kConflict,
+                "the plan is another one now, " + plan_id_ + "; see 'cleave plan'");
   // Its moves could not begin any more, and would count as failed.
   if (planned_ != view_->epoch())
     return fail(Code::kConflict, "the ring has changed since the plan was made; ask again shortly");
@@ -376,7 +454,8 @@ void Balancer::begin(const balance::PlannedMove& planned) {
 
 void Balancer::merge(const ring::TokenRange& range) {
   const UnixMillis now = options_.loop.wall_now();
-  options_.writer.edit(
+  options_.writer.edit_once(
+      "merge " + ring::to_string(range),
       [range, now](const ring::Document& document) {
         return ring::merge_cuts(document, range, now);
       },

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,9 +62,16 @@ class Balancer {
   // We ourselves have written to the node's server.
   void wrote(NodeId node) { attribution_.moved(node); }
   void set_usual(std::vector<balance::UsualLevel> usual) { usual_ = std::move(usual); }
-  // Begins what the last plan proposed; answers how many moves. Errors: kConflict when there is
-  // nothing to approve, or when the ring has changed since.
-  Result<std::uint64_t> approve();
+  // Begins what the plan of this id proposed; answers how many moves. Errors: kConflict when there
+  // is nothing to approve, when the plan or the ring has changed since, or where nothing may begin.
+  Result<std::uint64_t> approve(const std::string& plan);
+
+  // Takes every cut back by moves, whatever the mode is, and plans nothing else.
+  void set_flattening(bool flattening) { flattening_ = flattening; }
+  // A person took back a move of the node's drain: no further one begins until he orders the drain
+  // again. False (of the second): it was not held.
+  void hold_drain(NodeId node) { held_drains_.insert(node); }
+  bool release_drain(NodeId node) { return held_drains_.erase(node) > 0; }
 
   // What would be done were these announced; nothing is changed. Errors: those of ring::expect;
   // kUnavailable before heat is known.
@@ -83,6 +91,8 @@ class Balancer {
   // nullptr before the first tick.
   const std::shared_ptr<const heat::Picture>& picture() const { return picture_; }
   const std::shared_ptr<const balance::Plan>& plan() const { return plan_; }
+  // Names its moves and merges; empty: it has none.
+  const std::string& plan_id() const { return plan_id_; }
 
  private:
   // A planned move that was begun, until its real gain is known.
@@ -99,6 +109,8 @@ class Balancer {
   void price_commands();
   void tick();
   void make_plan();
+  void hold_proposal(balance::Plan& plan);
+  void leave_out_held(balance::Plan& plan) const;
   void forget_ended(UnixMillis now);
   void add_outlook(balance::Plan& plan, UnixMillis now) const;
   balance::Input planner_input(UnixMillis now);
@@ -124,11 +136,19 @@ class Balancer {
   std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;
   Epoch planned_;  // of the view that the plan was made for
+  std::string plan_id_;
+  // What a person was shown, and may still approve.
+  std::vector<balance::PlannedMove> proposed_moves_;
+  std::vector<ring::TokenRange> proposed_merges_;
+  Epoch proposed_for_;
+  Instant proposed_at_{0};
   std::vector<Underway> underway_;
   std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   UnixMillis waits_until_{};                      // that moves wait for this window was told
   bool forgetting_ = false;                       // what has ended is being taken out
+  bool flattening_ = false;
+  std::set<NodeId> held_drains_;
   std::uint64_t ticks_ = 0;
   std::uint32_t looks_left_ = 0;  // at the servers' memory, before the next interval
   std::shared_ptr<void> alive_ = std::make_shared<int>();

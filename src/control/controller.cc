@@ -212,6 +212,7 @@ Status Controller::Impl::status() const {
                 .nodes = {},
                 .heat = nullptr,
                 .plan = nullptr,
+                .plan_id = {},
                 .held = membership.held()};
   if (membership.view() != nullptr) status.term = membership.view()->document().leader.term;
   if (membership.view() != nullptr) add_routers(status);
@@ -234,6 +235,7 @@ Status Controller::Impl::status() const {
     for (NodeFacts& facts : status.nodes) balancer->attribute(facts);
     status.heat = balancer->picture();
     status.plan = balancer->plan();
+    status.plan_id = balancer->plan_id();
   }
   return status;
 }
@@ -305,9 +307,11 @@ void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
   impl_->set_usual(points);
 }
 
-// Rule 11. Whoever is first, any router may do it; a lost race is answered by the document.
+// Rule 11. Whoever is first, any router may do it; a lost race is answered by the document. Asked
+// for as long as the range is held.
 void Controller::abort_held_move(MoveId move, Epoch phase_epoch) {
-  impl_->writer.edit(
+  impl_->writer.edit_once(
+      purpose_of_abort(move),
       [move, phase_epoch](const ring::Document& document) {
         return ring::abort_move(document, move, phase_epoch);
       },

@@ -91,19 +91,24 @@ class Controller final : public backend::Gate,
   void abort_held_move(MoveId move, Epoch phase_epoch) override;
 
   Status status() const override;
+  void when_settled(Done<void> told) override;
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
   void take_back(MoveId move, Done<MoveId> done) override;
   void give_up(MoveId move, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
+  void abort_all(Then then, Done<std::uint64_t> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
+  void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) override;
   void cut(CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;
   void set_mode(ring::Mode mode, Done<void> done) override;
-  void approve(Done<std::uint64_t> done) override;
+  void approve(std::string plan, Done<std::uint64_t> done) override;
   void add_node(ring::Node node, Done<NodeId> done) override;
   void drain_node(NodeId node, Done<void> done) override;
+  void undrain_node(NodeId node, Done<void> done) override;
+  void set_weight(NodeId node, std::uint32_t weight, Done<void> done) override;
   void remove_node(NodeId node, Force force, Done<void> done) override;
   void presplit(PresplitOrder order, Done<Presplit> done) override;
   void forget(std::string event, Done<void> done) override;

@@ -35,13 +35,18 @@ class Controller::Impl {
   void order(DocumentWriter::Edit edit, std::string kind, std::string subject,
              Operator::Done<void> done);
   void move(ring::MoveRequest request, Operator::Done<MoveId> done);
-  void undo(MoveId move, Operator::Done<MoveId> done);
+  void abort(MoveId id, Operator::Done<void> done);
+  void hold_drain(NodeId node);
+  void abort_all(Operator::Then then, Operator::Done<std::uint64_t> done);
+  void undo(const MoveRecord* record, Operator::Done<MoveId> done);
   void cut(CutOrder wanted, Operator::Done<void> done);
-  void presplit(PresplitOrder wanted, Operator::Done<Presplit> done);
+  void presplit(PresplitOrder wanted, Instant until, Operator::Done<Presplit> done);
+  void announce(const PresplitOrder& wanted, Result<Presplit> rehearsed,
+                Operator::Done<Presplit> done);
   void forget(const std::string& event, Operator::Done<void> done);
   void add_node(ring::Node node, Operator::Done<NodeId> done);
   void flatten(Operator::Done<std::uint64_t> done);
-  void approve(Operator::Done<std::uint64_t> done);
+  void approve(const std::string& plan, Operator::Done<std::uint64_t> done);
   void survey(Operator::Done<Survey> done);
   void adopt(AdoptOrder order, Operator::Done<void> done);
   void list_strays(Operator::Done<StrayList> done);
@@ -71,6 +76,8 @@ class Controller::Impl {
   std::deque<MoveRecord> ended;           // newest first
   std::deque<Decision> decisions;         // newest first
   std::vector<history::HeatPoint> usual;  // of this hour on other days
+  // While an order is being answered with kTimeout: whom to tell what became of it.
+  Operator::Done<void>* unsettled = nullptr;
   bool stopping = false;
   std::shared_ptr<void> alive = std::make_shared<int>();
 

@@ -9,6 +9,7 @@
 #include "control/describe.h"
 #include "ring/diff.h"
 #include "ring/scheme.h"
+#include "ring/undrain.h"
 
 namespace cleave::control {
 namespace {
@@ -16,6 +17,49 @@ namespace {
 template <class T>
 void answer(net::Loop& loop, Operator::Done<T> done, Result<T> result) {
   loop.post([done = std::move(done), result = std::move(result)] { done(result); });
+}
+
+constexpr milliseconds kLookAgain{200};
+
+// nullptr: none is remembered.
+const MoveRecord* newest_committed(const std::deque<MoveRecord>& ended,
+                                   const std::function<bool(const ring::Move&)>& is_it) {
+  const auto found = std::ranges::find_if(ended, [&](const MoveRecord& record) {
+    return record.end == MoveEnd::kCommitted && is_it(record.move);
+  });
+  return found == ended.end() ? nullptr : &*found;
+}
+
+// How many pieces lie elsewhere than the ring without cuts has them.
+Result<std::uint64_t> astray(const ring::RingView& view) {
+  ring::Document bare = view.document();
+  bare.cuts.clear();
+  const Result<ring::RingSnapshot> base = ring::RingView::build(std::move(bare));
+  if (!base) return std::unexpected(base.error());
+  return static_cast<std::uint64_t>(ring::diff(view, **base).size());
+}
+
+// Rule 22, for every move at once that is copying or fenced.
+Result<ring::Document> without_moves(const ring::Document& document, bool frozen) {
+  Result<ring::Document> next = ring::set_frozen(document, frozen);
+  for (const ring::Move& move : document.moves) {
+    if (move.phase == ring::Phase::kClean) continue;
+    next = ring::abort_move(*next, move.id, move.phase_epoch);
+    if (!next) return next;
+    next->epoch = Epoch{document.epoch.value() + 1};  // all of it is one change
+  }
+  return next;
+}
+
+Result<void> late_result(DocumentWriter::Fate fate) {
+  switch (fate) {
+    case DocumentWriter::Fate::kLanded: return {};
+    case DocumentWriter::Fate::kLost:
+      return fail(Code::kConflict, "the coordinator did not take it");
+    case DocumentWriter::Fate::kUnknown: break;
+  }
+  return fail(Code::kTimeout,
+              "others have changed the ring meanwhile; look whether it is as ordered");
 }
 
 }  // namespace
@@ -30,18 +74,30 @@ Error Controller::Impl::not_leading() const {
 
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
                              Operator::Done<void> done) {
-  writer.edit(std::move(edit),
-              guarded(alive, [this, kind = std::move(kind), subject = std::move(subject),
-                              done = std::move(done)](Result<SharedDocument> document) {
-                if (!document) return done(std::unexpected(document.error()));
-                decide({.at = options.loop.wall_now(),
-                        .kind = kind,
-                        .subject = subject,
-                        .reason = "ordered",
-                        .predicted = "",
-                        .real = ""});
-                done({});
-              }));
+  const auto late = std::make_shared<Operator::Done<void>>();
+  const auto told = [this, kind = std::move(kind), subject = std::move(subject)] {
+    decide({.at = options.loop.wall_now(),
+            .kind = kind,
+            .subject = subject,
+            .reason = "ordered",
+            .predicted = "",
+            .real = ""});
+  };
+  writer.order(std::move(edit), kOrderPatience,
+               guarded(alive,
+                       [this, told, late, done = std::move(done)](Result<SharedDocument> document) {
+                         if (document) {
+                           told();
+                           return done({});
+                         }
+                         unsettled = late.get();
+                         done(std::unexpected(document.error()));
+                         unsettled = nullptr;
+                       }),
+               guarded(alive, [told, late](DocumentWriter::Fate fate) {
+                 if (fate == DocumentWriter::Fate::kLanded) told();
+                 if (*late) (*late)(late_result(fate));
+               }));
 }
 
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
@@ -52,20 +108,89 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
           .reason = "move: " + request.reason,
           .predicted = "",
           .real = ""});
-  board->want(std::move(request), std::move(done));
+  const std::uint64_t ticket = board->want(
+      std::move(request), guarded(alive, [this, done = std::move(done)](Result<MoveId> begun) {
+        // What its driver was told by the writer is a reason of now, not of the order.
+        if (!begun && begun.error().code == Code::kConflict && !writer.trouble().empty())
+          return done(fail(Code::kUnavailable, begun.error().message));
+        done(std::move(begun));
+      }));
+  // One that waits for others is not carried out when nobody thinks of it any more.
+  options.loop.after(kOrderPatience, guarded(alive, [this, ticket] {
+                       if (board != nullptr) board->withdraw(ticket);
+                     }));
 }
 
-void Controller::Impl::undo(MoveId id, Operator::Done<MoveId> done) {
-  const auto record =
-      std::ranges::find_if(ended, [&](const MoveRecord& held) { return held.move.id == id; });
-  if (record == ended.end() || record->end != MoveEnd::kCommitted) {
+// Anybody may abort, with no leader too (rule 22). The driver sees it in the document.
+void Controller::Impl::abort(MoveId id, Operator::Done<void> done) {
+  const ring::RingSnapshot& view = membership.view();
+  if (view == nullptr || ring::find_move(view->document(), id) == nullptr) {
+    return answer<void>(options.loop, done,
+                        fail(Code::kNotFound, "no move of that id is under way"));
+  }
+  const NodeId source = ring::find_move(view->document(), id)->source;
+  if (board != nullptr) board->note_abort(id, "aborted by order");
+  const auto edit = [id](const ring::Document& document) -> Result<ring::Document> {
+    const ring::Move* const move = ring::find_move(document, id);
+    if (move == nullptr) return fail(Code::kConflict, "that move has just ended");
+    if (move->phase == ring::Phase::kClean) {
+      return fail(Code::kConflict, "the move is committed: it is finished, not aborted; see undo");
+    }
+    return ring::abort_move(document, id, move->phase_epoch);
+  };
+  order(edit, "abort", "move " + std::to_string(id.value()),
+        guarded(alive, [this, id, source, done = std::move(done)](Result<void> aborted) {
+          if (aborted) hold_drain(source);
+          if (!aborted && board != nullptr) board->forget_abort(id);
+          done(std::move(aborted));
+        }));
+}
+
+// What a person stops does not begin again by itself.
+void Controller::Impl::hold_drain(NodeId node) {
+  const ring::Node* const found = ring::find_node(membership.view()->document(), node);
+  const bool drains = found != nullptr && found->state == ring::NodeState::kDraining;
+  if (drains && balancer != nullptr) balancer->hold_drain(node);
+}
+
+void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64_t> done) {
+  const auto aborted = std::make_shared<std::uint64_t>(0);
+  std::vector<NodeId> sources;
+  const bool freeze = then == Operator::Then::kFreeze;
+  if (board != nullptr) {
+    board->forget_waiting("aborted by order");
+    for (const MoveStatus& running : board->status()) {
+      board->note_abort(running.move.id, "aborted by order");
+      if (!freeze) sources.push_back(running.move.source);
+    }
+  }
+  const auto edit = [aborted, freeze](const ring::Document& document) -> Result<ring::Document> {
+    *aborted = static_cast<std::uint64_t>(std::ranges::count_if(
+        document.moves, [](const ring::Move& move) { return move.phase != ring::Phase::kClean; }));
+    if (*aborted == 0 && !freeze) return fail(Code::kConflict, "no move is under way");
+    return without_moves(document, freeze || document.frozen);
+  };
+  order(
+      edit, freeze ? "freeze" : "abort", freeze ? "the pool, and all moves" : "all moves",
+      guarded(alive, [this, aborted, sources, done = std::move(done)](const Result<void>& written) {
+        if (!written) return done(std::unexpected(written.error()));
+        for (const NodeId source : sources) hold_drain(source);
+        done(*aborted);
+      }));
+}
+
+void Controller::Impl::undo(const MoveRecord* record, Operator::Done<MoveId> done) {
+  if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
+  if (record == nullptr) {
     return answer<MoveId>(options.loop, done,
-                          fail(Code::kNotFound, "no committed move of that id is remembered"));
+                          fail(Code::kNotFound,
+                               "this leader remembers no committed move of that; order the way "
+                               "back by `cleave move`"));
   }
   move({.ranges = record->move.ranges,
         .source = record->move.destination,
         .destination = record->move.source,
-        .reason = "undo of move " + std::to_string(id.value()),
+        .reason = "undo of move " + std::to_string(record->move.id.value()),
         .now = options.loop.wall_now()},
        std::move(done));
 }
@@ -101,10 +226,23 @@ void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
         });
 }
 
-void Controller::Impl::presplit(PresplitOrder wanted, Operator::Done<Presplit> done) {
+// Right after a change of the ring its heat is not known yet: soon it is.
+void Controller::Impl::presplit(PresplitOrder wanted, Instant until,
+                                Operator::Done<Presplit> done) {
   if (balancer == nullptr)
     return answer<Presplit>(options.loop, done, std::unexpected(not_leading()));
   Result<Presplit> rehearsed = balancer->rehearse(wanted.events);
+  const bool early = !rehearsed && rehearsed.error().code == Code::kUnavailable;
+  if (early && options.loop.now() < until) {
+    options.loop.after(
+        kLookAgain, guarded(alive, [this, wanted, until, done] { presplit(wanted, until, done); }));
+    return;
+  }
+  announce(wanted, std::move(rehearsed), std::move(done));
+}
+
+void Controller::Impl::announce(const PresplitOrder& wanted, Result<Presplit> rehearsed,
+                                Operator::Done<Presplit> done) {
   if (rehearsed && !wanted.force) {
     if (const Result<void> room = check_room(*rehearsed); !room)
       rehearsed = std::unexpected(room.error());
@@ -130,68 +268,53 @@ void Controller::Impl::forget(const std::string& event, Operator::Done<void> don
         "presplit", "forget " + event, std::move(done));
 }
 
-// What differs from the ring without cuts, as moves back to where the base has it.
+// Mode observe, or the balancer would cut again what has just been joined. Cuts that agree with the
+// base go at once, the others by moves, one a node at a time.
 void Controller::Impl::flatten(Operator::Done<std::uint64_t> done) {
   using Count = std::uint64_t;
-  if (board == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
-  const ring::RingSnapshot& view = membership.view();
-  ring::Document bare = view->document();
-  bare.cuts.clear();
-  const Result<ring::RingSnapshot> base = ring::RingView::build(std::move(bare));
-  if (!base) return answer<Count>(options.loop, done, std::unexpected(base.error()));
-  std::map<std::pair<NodeId, NodeId>, std::vector<ring::TokenRange>> moves;
-  for (const ring::Change& change : ring::diff(*view, **base))
-    moves[{change.from, change.to}].push_back(change.range);
-  const Count ranges = moves.size();
-  for (auto& [ends, pieces] : moves) {
-    board->want({.ranges = std::move(pieces),
-                 .source = ends.first,
-                 .destination = ends.second,
-                 .reason = "flatten: back to the base",
-                 .now = options.loop.wall_now()},
-                nullptr);
-  }
+  if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
+  const Result<Count> ranges = astray(*membership.view());
+  if (!ranges) return answer<Count>(options.loop, done, ranges);
   const UnixMillis now = options.loop.wall_now();
-  // Cuts that agree with the base go at once; that there were none is no error.
-  order(
-      [now](const ring::Document& document) {
-        return ring::merge_cuts(document, {ring::kFirstToken, ring::kLastToken}, now);
-      },
-      "flatten", std::to_string(ranges) + " moves",
-      [done = std::move(done), ranges](const Result<void>&) { done(ranges); });
+  const auto edit = [now](const ring::Document& document) -> Result<ring::Document> {
+    Result<ring::Document> next =
+        ring::merge_cuts(document, {ring::kFirstToken, ring::kLastToken}, now);
+    if (!next) return ring::set_mode(document, ring::Mode::kObserve);
+    next->mode = ring::Mode::kObserve;
+    return next;
+  };
+  order(edit, "flatten", std::to_string(*ranges) + " ranges",
+        guarded(alive, [this, ranges, done = std::move(done)](const Result<void>& written) {
+          if (!written) return done(std::unexpected(written.error()));
+          if (balancer != nullptr) balancer->set_flattening(true);
+          done(ranges);
+        }));
 }
 
-void Controller::Impl::approve(Operator::Done<std::uint64_t> done) {
+void Controller::Impl::approve(const std::string& plan, Operator::Done<std::uint64_t> done) {
   using Count = std::uint64_t;
   if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
-  answer<Count>(options.loop, done, balancer->approve());
+  // Its moves would begin later or not at all.
+  if (const std::string trouble = writer.trouble(); !trouble.empty()) {
+    return answer<Count>(options.loop, done, fail(Code::kUnavailable, "coordinator: " + trouble));
+  }
+  answer<Count>(options.loop, done, balancer->approve(plan));
 }
 
 // ---- the public face ----------------------------------------------------------------------------
+
+void Controller::when_settled(Done<void> told) {
+  if (impl_->unsettled != nullptr) *impl_->unsettled = std::move(told);
+}
 
 void Controller::move(ring::MoveRequest request, Done<MoveId> done) {
   impl_->move(std::move(request), std::move(done));
 }
 
-void Controller::abort(MoveId move, Done<void> done) {
-  Impl& impl = *impl_;
-  const ring::RingSnapshot& view = impl.membership.view();
-  const ring::Move* shown = view == nullptr ? nullptr : ring::find_move(view->document(), move);
-  if (shown == nullptr) {
-    return answer<void>(impl.options.loop, done,
-                        fail(Code::kNotFound, "no move of that id is under way"));
-  }
-  if (impl.board != nullptr) {
-    const Result<void> told = impl.board->abort(move, "aborted by order");
-    if (told || told.error().code == Code::kConflict)
-      return answer<void>(impl.options.loop, done, told);
-  }
-  // Anybody may abort, with no leader too (rule 22).
-  impl.order(
-      [move, epoch = shown->phase_epoch](const ring::Document& document) {
-        return ring::abort_move(document, move, epoch);
-      },
-      "abort", "move " + std::to_string(move.value()), std::move(done));
+void Controller::abort(MoveId move, Done<void> done) { impl_->abort(move, std::move(done)); }
+
+void Controller::abort_all(Then then, Done<std::uint64_t> done) {
+  impl_->abort_all(then, std::move(done));
 }
 
 void Controller::take_back(MoveId move, Done<MoveId> done) {
@@ -215,14 +338,28 @@ void Controller::allow_old_readers(Done<void> done) {
                "downgrade", "the pool", std::move(done));
 }
 
-void Controller::undo(MoveId move, Done<MoveId> done) { impl_->undo(move, std::move(done)); }
+void Controller::undo(MoveId move, Done<MoveId> done) {
+  impl_->undo(
+      newest_committed(impl_->ended, [&](const ring::Move& other) { return other.id == move; }),
+      std::move(done));
+}
+
+void Controller::undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) {
+  const ring::RangeSet wanted = ring::normalised(std::move(ranges));
+  impl_->undo(newest_committed(impl_->ended,
+                               [&](const ring::Move& other) {
+                                 return ring::difference(wanted, other.ranges).empty();
+                               }),
+              std::move(done));
+}
 
 void Controller::cut(CutOrder order, Done<void> done) {
   impl_->cut(std::move(order), std::move(done));
 }
 
 void Controller::presplit(PresplitOrder order, Done<Presplit> done) {
-  impl_->presplit(std::move(order), std::move(done));
+  const Instant until = impl_->options.loop.now() + kHeatPatience;
+  impl_->presplit(std::move(order), until, std::move(done));
 }
 
 void Controller::forget(std::string event, Done<void> done) {
@@ -239,13 +376,18 @@ void Controller::merge(ring::TokenRange range, Done<void> done) {
 }
 
 void Controller::freeze(bool frozen, Done<void> done) {
+  const auto written = [impl = impl_.get(), frozen, done = std::move(done)](Result<void> result) {
+    // To resume ends a flatten too.
+    if (result && !frozen && impl->balancer != nullptr) impl->balancer->set_flattening(false);
+    done(std::move(result));
+  };
   impl_->order(
       [frozen](const ring::Document& document) {
         Result<ring::Document> next = ring::set_frozen(document, frozen);
         if (next && !frozen) next->old_readers = false;
         return next;
       },
-      frozen ? "freeze" : "resume", "the pool", std::move(done));
+      frozen ? "freeze" : "resume", "the pool", guarded(impl_->alive, written));
 }
 
 void Controller::set_mode(ring::Mode mode, Done<void> done) {
@@ -253,17 +395,41 @@ void Controller::set_mode(ring::Mode mode, Done<void> done) {
                "mode", std::string(ring::to_string(mode)), std::move(done));
 }
 
-void Controller::approve(Done<std::uint64_t> done) { impl_->approve(std::move(done)); }
+void Controller::approve(std::string plan, Done<std::uint64_t> done) {
+  impl_->approve(plan, std::move(done));
+}
 
 void Controller::add_node(ring::Node node, Done<NodeId> done) {
   impl_->add_node(std::move(node), std::move(done));
 }
 
 void Controller::drain_node(NodeId node, Done<void> done) {
+  // A drain that goes on after an abort: the document says already that it drains.
+  if (impl_->balancer != nullptr && impl_->balancer->release_drain(node))
+    return answer<void>(impl_->options.loop, done, {});
   const UnixMillis now = impl_->options.loop.wall_now();
   impl_->order(
       [node, now](const ring::Document& document) { return ring::drain_node(document, node, now); },
       "node", "drain " + std::to_string(node.value()), std::move(done));
+}
+
+void Controller::undrain_node(NodeId node, Done<void> done) {
+  const UnixMillis now = impl_->options.loop.wall_now();
+  impl_->order(
+      [node, now](const ring::Document& document) {
+        return ring::undrain_node(document, node, now);
+      },
+      "node", "undrain " + std::to_string(node.value()), std::move(done));
+}
+
+void Controller::set_weight(NodeId node, std::uint32_t weight, Done<void> done) {
+  const UnixMillis now = impl_->options.loop.wall_now();
+  impl_->order(
+      [node, weight, now](const ring::Document& document) {
+        return ring::set_weight(document, node, weight, now);
+      },
+      "node", "weight of " + std::to_string(node.value()) + ": " + std::to_string(weight),
+      std::move(done));
 }
 
 void Controller::flatten(Done<std::uint64_t> done) { impl_->flatten(std::move(done)); }

@@ -1,9 +1,11 @@
-// Ranges as people read them in decisions and logs.
+// Ranges and times as people read them in decisions, errors and logs.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "ring/token_range.h"
 
 namespace cleave::control {
@@ -17,6 +19,18 @@ inline std::string describe(const std::vector<ring::TokenRange>& ranges) {
   if (ranges.size() > kShown)
     text += " and " + std::to_string(ranges.size() - kShown) + " more ranges";
   return text;
+}
+
+// 2026-11-27 08:00:00 UTC
+inline std::string time_text(UnixMillis time) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  const auto two = [](std::int64_t number) { return std::to_string(100 + number).substr(1); };
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days{std::chrono::days{time.value() / kDayMs}}};
+  const std::int64_t second = time.value() % kDayMs / 1'000;
+  return std::to_string(static_cast<int>(date.year())) + "-" +
+         two(static_cast<unsigned>(date.month())) + "-" + two(static_cast<unsigned>(date.day())) +
+         " " + two(second / 3'600) + ":" + two(second / 60 % 60) + ":" + two(second % 60) + " UTC";
 }
 
 }  // namespace cleave::control

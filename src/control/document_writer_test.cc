@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "backend/redis_testing.h"
@@ -205,6 +207,193 @@ TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
   EXPECT_TRUE(read().has_value());
   EXPECT_EQ(writer.trouble(), "");
   run_until(*loop_, [&] { return edited; });
+}
+
+// A register that reads, and takes writes as it is told.
+class Moody final : public coord::Register {
+ public:
+  enum class Mood : std::uint8_t {
+    kGood,
+    kFull,      // kUnavailable, nothing written
+    kSilent,    // a compare-and-set is not answered
+    kLost,      // kTimeout, and nothing is written
+    kLateLost,  // kTimeout, and it was written
+  };
+  explicit Moody(net::Loop& loop) : loop_(loop) {}
+  coord::Stored stored;
+  Mood mood = Mood::kGood;
+  int writes = 0;
+  std::function<void()> late;  // carries out the compare-and-set that was lost last
+
+  void read(Done<coord::Stored> done) override {
+    loop_.post([this, done = std::move(done)] { done(stored); });
+  }
+  void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override {
+    ++writes;
+    const auto set = [this, expected, text = std::move(text)]() -> Result<Epoch> {
+      if (stored.epoch != expected) return fail(Code::kConflict, "another epoch");
+      stored = {Epoch{expected.value() + 1}, text};
+      return stored.epoch;
+    };
+    late = [set] { (void)set(); };
+    loop_.post([this, set, done = std::move(done), now = mood] {
+      switch (now) {
+        case Mood::kGood: return done(set());
+        case Mood::kFull: return done(fail(Code::kUnavailable, "no space"));
+        case Mood::kSilent: return;
+        case Mood::kLost: return done(fail(Code::kTimeout, "no answer"));
+        case Mood::kLateLost: (void)set(); return done(fail(Code::kTimeout, "no answer"));
+      }
+    });
+  }
+  void begin(Epoch first, std::string text, Done<Epoch> done) override {
+    loop_.post([this, first, text = std::move(text), done = std::move(done)] {
+      stored = {first, text};
+      done(first);
+    });
+  }
+  void watch(std::function<void(const coord::Stored&)> /*changed*/) override {}
+  void keep_alive(const SessionId& /*session*/, milliseconds /*ttl*/, Done<void> done) override {
+    loop_.post([done = std::move(done)] { done({}); });
+  }
+  void end_lease(const SessionId& /*session*/, Done<void> done) override {
+    loop_.post([done = std::move(done)] { done({}); });
+  }
+  void alive(Done<std::vector<SessionId>> done) override {
+    loop_.post([done = std::move(done)] { done(std::vector<SessionId>{}); });
+  }
+
+ private:
+  net::Loop& loop_;
+};
+
+class Orders : public Documents {
+ protected:
+  using Fate = DocumentWriter::Fate;
+  // An order and what is told of it.
+  struct Told {
+    std::optional<Result<SharedDocument>> answer;
+    std::optional<Fate> fate;
+  };
+
+  Orders() {
+    bool created = false;
+    writer_.create(*ring::create(three_nodes()), [&](const auto&) { created = true; });
+    run_until(*loop_, [&] { return created; });
+  }
+  std::shared_ptr<Told> order(DocumentWriter::Edit change) {
+    const auto told = std::make_shared<Told>();
+    writer_.order(
+        std::move(change), milliseconds{60},
+        [told](Result<SharedDocument> answer) { told->answer = std::move(answer); },
+        [told](Fate fate) { told->fate = fate; });
+    return told;
+  }
+  Result<SharedDocument> answer_to(const std::shared_ptr<Told>& told) {
+    run_until(*loop_, [&] { return told->answer.has_value(); });
+    return *told->answer;
+  }
+  ring::Document stored() const { return *ring::parse_document(access_.stored.text); }
+  void pause(milliseconds time) {
+    const Instant end = loop_->now() + time;
+    run_until(*loop_, [&] { return loop_->now() > end; });
+  }
+
+  Moody access_{*loop_};
+  DocumentWriter writer_{
+      *loop_, access_, [](const SharedDocument&) {}, [](const std::string&) {}, {}};
+};
+
+TEST_F(Orders, WhatWasNotWrittenInTimeIsNeverWritten) {
+  access_.mood = Moody::Mood::kFull;
+  const auto first = order(freeze(true));
+  const auto second = order([](const ring::Document& d) { return ring::set_mode(d, {}); });
+  for (const auto& told : {first, second}) {
+    const Result<SharedDocument> answer = answer_to(told);
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error().code, Code::kUnavailable);
+    EXPECT_NE(answer.error().message.find("no space"), std::string::npos);
+  }
+  EXPECT_NE(writer_.trouble().find("it takes no writes since "), std::string::npos);
+  access_.mood = Moody::Mood::kGood;
+  run_until(*loop_, [&] { return writer_.trouble().empty(); });
+  run_until(*loop_, [&] { return writer_.waiting() == 0; });
+  EXPECT_FALSE(stored().frozen);
+  EXPECT_EQ(stored().mode, ring::Mode::kAuto);
+}
+
+TEST_F(Orders, AFullRegisterIsNotAskedWithoutAPause) {
+  access_.mood = Moody::Mood::kFull;
+  (void)answer_to(order(freeze(true)));
+  const int before = access_.writes;
+  pause(milliseconds{500});
+  EXPECT_LE(access_.writes - before, 4);
+}
+
+TEST_F(Orders, OneThatLandedAllTheSameIsDone) {
+  access_.mood = Moody::Mood::kLateLost;
+  const Result<SharedDocument> answer = answer_to(order(freeze(true)));
+  EXPECT_TRUE(answer.has_value()) << "the register shows it";
+}
+
+TEST_F(Orders, OneInTheAirIsUnknownUntilTheRegisterShowsIt) {
+  access_.mood = Moody::Mood::kLost;
+  const auto told = order(freeze(true));
+  const Result<SharedDocument> answer = answer_to(told);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, Code::kTimeout);
+  EXPECT_FALSE(told->fate.has_value());
+  access_.late();
+  access_.mood = Moody::Mood::kGood;
+  run_until(*loop_, [&] { return told->fate.has_value(); });
+  EXPECT_EQ(*told->fate, Fate::kLanded);
+  EXPECT_TRUE(stored().frozen);
+}
+
+TEST_F(Orders, OneThatGotLostCannotLandBehindTheWriteOfNothing) {
+  access_.mood = Moody::Mood::kLost;
+  const auto told = order(freeze(true));
+  EXPECT_EQ(answer_to(told).error().code, Code::kTimeout);
+  const std::function<void()> late = access_.late;
+  access_.mood = Moody::Mood::kGood;
+  run_until(*loop_, [&] { return told->fate.has_value(); });
+  EXPECT_EQ(*told->fate, Fate::kLost);
+  late();
+  EXPECT_FALSE(stored().frozen);
+}
+
+TEST_F(Orders, WhileNobodyAnswersAWriteItIsUnknown) {
+  access_.mood = Moody::Mood::kSilent;
+  EXPECT_EQ(answer_to(order(freeze(true))).error().code, Code::kTimeout);
+  EXPECT_EQ(answer_to(order(freeze(true))).error().code, Code::kUnavailable)
+      << "the second was not begun";
+}
+
+TEST_F(Orders, WhatIsWantedAgainAndAgainWaitsOnce) {
+  access_.mood = Moody::Mood::kFull;
+  for (int i = 0; i < 1'000; ++i)
+    writer_.edit_once("abort 7", freeze(true), [](const Result<SharedDocument>&) {});
+  EXPECT_EQ(writer_.waiting(), 1U);
+  std::size_t refused = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    writer_.order(
+        freeze(false), milliseconds{10'000},
+        [&](const Result<SharedDocument>& answer) {
+          EXPECT_EQ(answer.error().code, Code::kExhausted);
+          ++refused;
+        },
+        nullptr);
+  }
+  run_until(*loop_, [&] { return refused == 1'000 - DocumentWriter::kWaitingMax + 1; });
+  EXPECT_EQ(writer_.waiting(), DocumentWriter::kWaitingMax);
+}
+
+TEST_F(Orders, ALeaseThatCannotBeRenewedIsTold) {
+  EXPECT_EQ(writer_.trouble(), "");
+  writer_.note_lease(fail(Code::kUnavailable, "database space exceeded"));
+  EXPECT_NE(writer_.trouble().find("database space exceeded"), std::string::npos);
+  writer_.note_lease({});
+  EXPECT_EQ(writer_.trouble(), "");
 }
 
 // What a router finds that was started into a pool which newer ones have changed since.

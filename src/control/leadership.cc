@@ -20,6 +20,7 @@ Leadership::Leadership(net::Loop& loop, coord::Register& store, DocumentWriter& 
     : loop_(loop), store_(store), writer_(writer), options_(std::move(options)) {}
 
 void Leadership::start() {
+  kept_ = loop_.now();
   beat();
   look();
 }
@@ -31,6 +32,7 @@ void Leadership::beat() {
   if (stopped_) return;
   store_.keep_alive(options_.session, options_.lease,
                     guarded(alive_, [this, asked = loop_.now()](const Result<void>& kept) {
+                      writer_.note_lease(kept);
                       note_beat(kept.has_value(), asked);
                     }));
   loop_.after(options_.lease * 9 / 20, guarded(alive_, [this] { beat(); }));
@@ -40,6 +42,7 @@ void Leadership::beat() {
 // those who are alive and about to come back too: it gives them one lease's time.
 void Leadership::note_beat(bool kept, Instant asked) {
   const bool in_time = kept && loop_.now() - asked < options_.lease / 2;
+  if (in_time) kept_ = asked;
   if (in_time && troubled_) judges_from_ = loop_.now() + options_.lease;
   troubled_ = !in_time;
 }
@@ -62,6 +65,8 @@ void Leadership::look() {
 
 void Leadership::judge(const std::vector<SessionId>& alive) {
   const SharedDocument document = writer_.newest();
+  // Our own beats are not answered either: who is missing may be as alive as we are.
+  if (loop_.now() - kept_ > options_.lease) troubled_ = true;
   if (document == nullptr || writing_ || troubled_ || loop_.now() < judges_from_) return;
   const auto is_alive = [&](const SessionId& session) {
     return session == options_.session || std::ranges::find(alive, session) != alive.end();

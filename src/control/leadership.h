@@ -67,6 +67,7 @@ class Leadership {
   Instant looked_{0};
   bool troubled_ = false;  // our own lease could not be renewed in time
   Instant judges_from_{0};
+  Instant kept_{0};  // when the latest renewal that came in time was asked for
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

@@ -105,7 +105,8 @@ void MoveBoard::abort_strays() {
     const bool driven = std::ranges::any_of(
         drivers_, [&](const auto& driver) { return driver->migration().id() == move.id; });
     if (driven || move.phase == ring::Phase::kClean) continue;
-    options_.writer.edit(
+    options_.writer.edit_once(
+        purpose_of_abort(move.id),
         [move](const ring::Document& document) {
           return ring::abort_move(document, move.id, move.phase_epoch);
         },
@@ -113,14 +114,38 @@ void MoveBoard::abort_strays() {
   }
 }
 
-void MoveBoard::want(ring::MoveRequest request, Begun begun, Tried tried) {
+std::uint64_t MoveBoard::want(ring::MoveRequest request, Begun begun, Tried tried) {
+  const std::uint64_t ticket = ++tickets_;
   if (winding_down_ || waiting_.size() >= kWaitingMax) {
-    return options_.loop.post([begun = std::move(begun)] {
+    options_.loop.post([begun = std::move(begun)] {
       if (begun) begun(fail(Code::kExhausted, "too many moves wait already"));
     });
+    return ticket;
   }
-  waiting_.push_back({.request = std::move(request), .begun = std::move(begun), .tried = tried});
+  waiting_.push_back(
+      {.ticket = ticket, .request = std::move(request), .begun = std::move(begun), .tried = tried});
   options_.loop.post(guarded(alive_, [this] { start_what_can(); }));
+  return ticket;
+}
+
+void MoveBoard::withdraw(std::uint64_t ticket) {
+  const auto found = std::ranges::find(waiting_, ticket, &Wanted::ticket);
+  if (found == waiting_.end()) return;
+  const Wanted wanted = std::move(*found);
+  waiting_.erase(found);
+  std::string others;
+  for (const auto& driver : drivers_) {
+    const ring::MoveRequest& other = driver->migration().request();
+    if (other.source != wanted.request.source && other.destination != wanted.request.destination)
+      continue;
+    others += (others.empty() ? " " : ", ") + std::to_string(driver->migration().id().value());
+  }
+  const std::string what = others.empty() ? "earlier commands of moves" : "move" + others;
+  if (wanted.begun)
+    wanted.begun(
+        fail(Code::kUnavailable, "a node sends one move at a time, and takes one: " + what +
+                                     " is not over yet. Nothing was ordered; order it "
+                                     "again afterwards"));
 }
 
 bool MoveBoard::node_free(NodeId source, NodeId destination) const {
@@ -207,7 +232,10 @@ void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
 
 void MoveBoard::over(MoveDriver& driver) {
   const migrate::Migration& migration = driver.migration();
-  options_.ended(record_of(migration, options_.loop));
+  MoveRecord record = record_of(migration, options_.loop);
+  const auto reason = reasons_.extract(record.move.id);
+  if (!reason.empty() && record.end == MoveEnd::kAborted) record.why = reason.mapped();
+  options_.ended(record);
   remember(driver);
   if (!migration.outcome().unmovable.empty() && !winding_down_) try_again(driver);
   std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
@@ -272,11 +300,18 @@ Result<void> MoveBoard::abort(MoveId move, const std::string& why) {
   return fail(Code::kNotFound, known ? "no driver has that move" : "no such move is under way");
 }
 
-void MoveBoard::wind_down(const std::string& why) {
-  winding_down_ = true;
+void MoveBoard::forget_waiting(const std::string& why) {
   for (Wanted& wanted : std::exchange(waiting_, {})) {
     if (wanted.begun) wanted.begun(fail(Code::kUnavailable, why));
   }
+  for (std::size_t i = 0; i < drivers_.size(); ++i) {
+    if (drivers_[i]->migration().id() == MoveId{}) drivers_[i]->abort(why);
+  }
+}
+
+void MoveBoard::wind_down(const std::string& why) {
+  winding_down_ = true;
+  forget_waiting(why);
   for (std::size_t i = 0; i < drivers_.size(); ++i) drivers_[i]->abort(why);
 }
 

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,9 +52,17 @@ class MoveBoard {
   // outcome was unknown); leftovers are cleaned.
   void see(const SharedDocument& document);
   // `begun` runs when the document shows the move, or with the refusal. Errors: kExhausted when
-  // too many wait.
-  void want(ring::MoveRequest request, Begun begun, Tried tried = {});
-  // Rule 26. `begun` as of `want`. Errors: kNotFound: there is no such entry.
+  // too many wait. The answer is for `withdraw`.
+  std::uint64_t want(ring::MoveRequest request, Begun begun, Tried tried = {});
+  // What waits for its turn still is wanted no more: kUnavailable, with what it waited for.
+  void withdraw(std::uint64_t ticket);
+  // Likewise all that has not begun.
+  void forget_waiting(const std::string& why);
+  // Somebody takes the move back in the document: what will be told of its end.
+  void note_abort(MoveId move, std::string why) { reasons_[move] = std::move(why); }
+  // It could not be.
+  void forget_abort(MoveId move) { reasons_.erase(move); }
+  // Rule 26. `begun` as of `want`. Errors: kConflict, also where there is no such entry.
   void take_back(MoveId entry, Begun begun);
   // Errors: kNotFound; kConflict past the commit.
   Result<void> abort(MoveId move, const std::string& why);
@@ -74,6 +83,7 @@ class MoveBoard {
 
  private:
   struct Wanted {
+    std::uint64_t ticket = 0;
     ring::MoveRequest request;
     Begun begun;
     Tried tried = {};
@@ -100,6 +110,8 @@ class MoveBoard {
   SharedDocument document_;
   LeftoverBoard leftovers_;
   std::deque<Wanted> waiting_;
+  std::uint64_t tickets_ = 0;
+  std::map<MoveId, std::string> reasons_;  // of aborts by a person
   std::vector<std::unique_ptr<MoveDriver>> drivers_;
   RefusalBook refusals_;
   bool winding_down_ = false;

@@ -17,6 +17,7 @@ using backend::End;
 
 constexpr milliseconds kTick{20};
 constexpr milliseconds kAskAgain{10};
+constexpr milliseconds kBeginPatience{1'500};
 
 constexpr std::size_t kExamplesMax = 3;
 
@@ -230,13 +231,18 @@ void MoveDriver::act_on(const migrate::Write& action) {
       return fail(Code::kConflict, "another leader drives this pool now");
     return migration_.edit(change, document, options_.loop.wall_now());
   };
-  options_.writer.edit(edit, guarded(alive_, [this](Result<SharedDocument> written) {
-                         if (written) return feed(migrate::Written{*written});
-                         // What the refusal was about may be the answer: see it first.
-                         const std::weak_ptr<void> alive = alive_;
-                         if (options_.writer.newest() != nullptr) see(options_.writer.newest());
-                         if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
-                       }));
+  auto done = guarded(alive_, [this](Result<SharedDocument> written) {
+    if (written) return feed(migrate::Written{*written});
+    // What the refusal was about may be the answer: see it first.
+    const std::weak_ptr<void> alive = alive_;
+    if (options_.writer.newest() != nullptr) see(options_.writer.newest());
+    if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
+  });
+  // A move begins soon or never: later nobody may want it. One that begins all the same, unseen, is
+  // aborted (MoveBoard::resume_strays).
+  if (action.change == migrate::Change::kBegin)
+    return options_.writer.order(edit, kBeginPatience, std::move(done), nullptr);
+  options_.writer.edit(edit, std::move(done));
 }
 
 // ---- the routers --------------------------------------------------------------------------------

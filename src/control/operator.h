@@ -3,6 +3,9 @@
 // Orders are answered when the document says so, not when the work is done: a move is answered with
 // its id when it has begun. Every order is refused with a reason a person can act on.
 //
+// They are answered within kOrderPatience (a rehearsal may take kHeatPatience more): kUnavailable,
+// nothing was done and never will be; kTimeout, nobody knows yet (`when_settled`).
+//
 // Threads: the control loop; callbacks run there, once for each call.
 #pragma once
 
@@ -214,6 +217,7 @@ struct Status {
   std::vector<NodeFacts> nodes;               // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
+  std::string plan_id;                        // of its moves and merges; empty: it has none
   // Why there is no view although the coordinator answers (control/first_ring.h); empty: there is.
   std::string held = {};
 };
@@ -225,6 +229,9 @@ struct CutOrder {
   UnixMillis pinned_until = {};  // not merged before; 0 = not pinned
 };
 
+inline constexpr milliseconds kOrderPatience{1'800};
+inline constexpr milliseconds kHeatPatience{4'500};  // two ticks of the balancer
+
 class Operator {
  public:
   template <class T>
@@ -233,6 +240,11 @@ class Operator {
   virtual ~Operator() = default;
 
   virtual Status status() const = 0;
+
+  // To be called within the answer kTimeout of an order: `told` runs once, when it is known what
+  // became of it. Success: it was done; kConflict: it was not, and never will be; kTimeout: nobody
+  // can tell any more.
+  virtual void when_settled(Done<void> told) = 0;
 
   virtual void move(ring::MoveRequest request, Done<MoveId> done) = 0;
   virtual void abort(MoveId move, Done<void> done) = 0;
@@ -243,17 +255,26 @@ class Operator {
   virtual void give_up(MoveId move, Done<void> done) = 0;
   // Lets routers of an older version join again: no move begins until `freeze(false)`.
   virtual void allow_old_readers(Done<void> done) = 0;
+  // All moves that are not committed, and those that wait; with kFreeze none begins afterwards, in
+  // the same change. Answers how many were under way.
+  enum class Then : std::uint8_t { kGoOn, kFreeze };
+  virtual void abort_all(Then then, Done<std::uint64_t> done) = 0;
   // A move back of an ended, committed move.
   virtual void undo(MoveId move, Done<MoveId> done) = 0;
+  // The same of the newest one that moved all of these.
+  virtual void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) = 0;
   // A boundary at the token: the range that ends there becomes a cut of its present owner.
   virtual void cut(CutOrder order, Done<void> done) = 0;
   virtual void merge(ring::TokenRange range, Done<void> done) = 0;
   virtual void freeze(bool frozen, Done<void> done) = 0;
   virtual void set_mode(ring::Mode mode, Done<void> done) = 0;
-  // Mode approve: begins what the last plan proposed. Answers how many moves were begun.
-  virtual void approve(Done<std::uint64_t> done) = 0;
+  // Begins what the last plan proposed, if that is the plan of this id still (Status::plan_id), and
+  // unless the mode is observe. Answers how many moves were begun.
+  virtual void approve(std::string plan, Done<std::uint64_t> done) = 0;
   virtual void add_node(ring::Node node, Done<NodeId> done) = 0;
   virtual void drain_node(NodeId node, Done<void> done) = 0;
+  virtual void undrain_node(NodeId node, Done<void> done) = 0;
+  virtual void set_weight(NodeId node, std::uint32_t weight, Done<void> done) = 0;
   // Forgets a node that owns nothing. Unless forced refused (kConflict, with examples) while its
   // server holds keys or cannot be asked.
   virtual void remove_node(NodeId node, Force force, Done<void> done) = 0;

@@ -6,6 +6,7 @@
 #include "ring/edit_steps.h"
 #include "ring/edits.h"
 #include "ring/ownership.h"
+#include "ring/undrain.h"
 
 namespace cleave::ring {
 namespace {
@@ -69,6 +70,22 @@ Result<Document> drain_node(const Document& document, NodeId node, UnixMillis no
   node_of(next, node).state = NodeState::kDraining;
   if (const Result<void> valid = validate(next); !valid) return fail(what, valid.error());
   keep_owners(document, next, "kept while node '" + found->name + "' drains", now);
+  return next;
+}
+
+Result<Document> undrain_node(const Document& document, NodeId node, UnixMillis now) {
+  const Node* found = find_node(document, node);
+  const std::string what = "undrain: " + describe(document, node);
+  if (found == nullptr) return conflict(what + " is unknown");
+  if (found->state != NodeState::kDraining) return conflict(what + " does not drain");
+  if (const auto good = check_cuttable(document, what); !good) {
+    return std::unexpected(good.error());
+  }
+  Document next = advanced(document);
+  node_of(next, node).state = NodeState::kActive;
+  if (const Result<void> valid = validate(next); !valid) return fail(what, valid.error());
+  keep_owners(document, next, "kept when the drain of node '" + found->name + "' was taken back",
+              now);
   return next;
 }
 

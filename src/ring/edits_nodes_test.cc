@@ -4,6 +4,7 @@
 
 #include "ring/edits.h"
 #include "ring/edits_fixture.h"
+#include "ring/undrain.h"
 
 namespace cleave::ring {
 namespace {
@@ -58,6 +59,15 @@ TEST_F(Edits, AWeightChangesTheBaseOnly) {
   expect_invalid(set_weight(next, NodeId{1}, 0, {}), "weight 0");
   const Document draining = must(drain_node(next, NodeId{1}, {}));
   expect_conflict(set_weight(draining, NodeId{1}, 1, {}), "is draining");
+}
+
+TEST_F(Edits, ADrainTakenBackMovesNothingByItself) {
+  const Document draining = must(drain_node(document_, NodeId{1}, {}));
+  const Document back = must(undrain_node(draining, NodeId{1}, {}));
+  EXPECT_EQ(find_node(back, NodeId{1})->state, NodeState::kActive);
+  EXPECT_EQ(view_of(back)->owned_by(NodeId{1}), view_of(document_)->owned_by(NodeId{1}));
+  expect_conflict(undrain_node(back, NodeId{1}, {}), "does not drain");
+  expect_conflict(undrain_node(back, NodeId{9}, {}), "node 9 is unknown");
 }
 
 }  // namespace

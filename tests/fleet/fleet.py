@@ -134,13 +134,14 @@ class Client(harness.Redis):
 
 
 def ask(address, method, path, body=None, timeout=2.0):
-    """One request to the HTTP interface at an address; a follower's 307 is followed to the leader,
-    with the token, which a general client would not do."""
+    """One request to the HTTP interface at an address; the 307 of a follower of an older version is
+    followed to the leader, with the token, which a general client would not do."""
     text = None if body is None else json.dumps(body)
     for _ in range(3):
         connection = http.client.HTTPConnection(address, timeout=timeout)
         try:
-            connection.request(method, path, text, {"Authorization": f"Bearer {TOKEN}"})
+            connection.request(method, path, text, {"Authorization": f"Bearer {TOKEN}",
+                                                    "Content-Type": "application/json"})
             answer = connection.getresponse()
             data = answer.read().decode(errors="replace")
         finally:

@@ -192,6 +192,7 @@ class Up:
     def request(self, method, path, body=None, timeout=10.0):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"http://127.0.0.1:{self.admin_port}{path}", data=data,
+                                         headers={"Content-Type": "application/json"},
                                          method=method)
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:

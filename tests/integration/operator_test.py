@@ -27,11 +27,13 @@ class Listener:
 
     def __init__(self):
         self.posts = []
+        self.hosts = []
         listener = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):  # noqa: N802, the name is the library's
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                listener.hosts.append(self.headers.get_all("Host"))
                 listener.posts.append((self.path, json.loads(body)))
                 self.send_response(204)
                 self.end_headers()
@@ -116,7 +118,7 @@ class Windows(Operated):
         # A plan may be empty for a moment; a person asks again.
         def approved():
             try:
-                return serve.post("/plan/approve")["moves"]
+                return serve.post("/approve", {"plan": serve.get("/plan")["id"]})["moves"]
             except harness.AdminError:
                 return 0
         harness.wait_for("something to approve", approved, 20.0, 0.5)
@@ -135,6 +137,7 @@ class Webhook(Operated):
         path, told = harness.wait_for("a post", lambda: listener.posts and listener.posts[0],
                                       40.0, 0.2)
         self.assertEqual(path, "/advice")
+        self.assertEqual([len(hosts) for hosts in listener.hosts[:1]], [1], "one Host header")
         self.assertEqual(told["kind"], "advice")
         self.assertRegex(told["reason"], r"add \d+ node\(s\)")
         self.assertGreater(serve.get("/plan")["advice_nodes"], 0)

@@ -170,9 +170,10 @@ class AdminInterface(unittest.TestCase):
 class Commands(unittest.TestCase):
     COMMANDS = [["up"], ["serve"], ["status"], ["locate"], ["plan"], ["explain"], ["approve"],
                 ["cut"], ["presplit"], ["move"], ["merge"], ["abort"], ["undo"], ["freeze"],
-                ["resume"], ["mode"],
-                ["node", "add"], ["node", "drain"], ["node", "remove"], ["adopt"], ["strays"],
-                ["flatten"], ["ring", "save"], ["ring", "restore"],
+                ["resume"], ["mode"], ["orders"], ["moves"], ["down"],
+                ["node", "add"], ["node", "drain"], ["node", "undrain"], ["node", "weight"],
+                ["node", "remove"], ["adopt"], ["strays"], ["flatten"],
+                ["ring", "save"], ["ring", "restore"],
                 ["bench"], ["demo", "hot"], ["demo", "auto-split"], ["demo", "churn"]]
 
     def test_every_command_has_help_with_an_example(self):

@@ -4,6 +4,7 @@
 int main(int argc, char** argv) {
   cleave::app::Cli cli;
   cleave::app::add_up(cli);
+  cleave::app::add_down(cli);
   cleave::app::add_serve(cli);
   cleave::app::add_status(cli);
   cleave::app::add_locate(cli);
@@ -26,6 +27,8 @@ int main(int argc, char** argv) {
   cleave::app::add_adopt(cli);
   cleave::app::add_strays(cli);
   cleave::app::add_flatten(cli);
+  cleave::app::add_orders(cli);
+  cleave::app::add_moves(cli);
   cleave::app::add_bench(cli);
   cleave::app::add_demo(cli);
   cleave::app::add_simulate(cli);
