@@ -34,7 +34,7 @@ class HeatChart {
 
   void draw() {
     draw_caption(canvas_, "Heat over the ring: " + run_title(record_),
-                 "Shade: load of 1/256 of all tokens. White lines: cuts while they were there. "
+                 "Shade: load of 1/256 of all tokens. White: cuts while they were there. "
                  "Dots: pieces of moves.");
     Axis up{.from = 0, .to = kStripes, .name = "token (its first two hexadecimal digits)"};
     for (int at = 0; at < 256; at += 32) {
@@ -73,21 +73,28 @@ class HeatChart {
   }
 
   // The heat must stay visible behind many.
-  double cut_alpha() const {
-    return std::clamp(40 / static_cast<double>(record_.cuts.size() + 1), 0.3, 0.7);
+  Stroke cut_stroke() const {
+    const auto count = static_cast<double>(record_.cuts.size());
+    return {.colour = {255, 255, 255, std::clamp(20 / (count + 1), 0.12, 0.7)},
+            .width = count > 60 ? 0.6 : 0.9};
   }
 
   void draw_cut(const Frame& frame, const simulate::RecordedCut& cut) {
     static constexpr double kTwoLines = 4;  // pixels from which on both ends are drawn
+    static constexpr double kTick = 7;
     const auto from = static_cast<double>(cut.from.count());
     const auto until = static_cast<double>(cut.until.count());
     const double first = stripe_of(cut.range.first);
     const double last = stripe_of(cut.range.last);
-    const Stroke stroke{.colour = {255, 255, 255, cut_alpha()}, .width = 0.9};
-    const bool narrow = frame.at(0, first).y - frame.at(0, last).y < kTwoLines;
-    const std::vector<double> heights =
-        narrow ? std::vector{(first + last) / 2} : std::vector{first, last};
-    for (const double height : heights) {
+    const Stroke stroke = cut_stroke();
+    if (frame.at(0, first).y - frame.at(0, last).y < kTwoLines) {
+      // Of single keys there may be thousands: a tick where each begins, not a line over the heat.
+      const Point begin = frame.at(from, (first + last) / 2);
+      const double end = std::min(begin.x + kTick, frame.at(until, first).x);
+      canvas_.line(std::array{begin, Point{end, begin.y}}, stroke);
+      return;
+    }
+    for (const double height : {first, last}) {
       canvas_.line(std::array{frame.at(from, height), frame.at(until, height)}, stroke);
     }
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/shown.h"
 #include "draw/frame.h"
 #include "draw/palette.h"
 
@@ -115,19 +116,6 @@ void draw_key(Canvas& canvas, const Box& box, const NodeBars& bars) {
 std::string amount_text(double amount, BarUnit unit) {
   if (unit == BarUnit::kKeys) return grouped(static_cast<std::uint64_t>(std::llround(amount)));
   return fmt::format("{:.1f} %", 100 * amount);
-}
-
-std::string shortened(std::string_view text, std::size_t characters_max) {
-  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
-  if (static_cast<std::size_t>(std::ranges::count_if(text, begins)) <= characters_max) {
-    return std::string(text);
-  }
-  std::size_t characters = 0;
-  std::size_t end = 0;
-  for (; end < text.size(); ++end) {
-    if (begins(text[end]) && characters++ == characters_max - 1) break;
-  }
-  return std::string(text.substr(0, end)) + "…";
 }
 
 void draw_node_bars(Canvas& canvas, const Box& box, const NodeBars& bars) {

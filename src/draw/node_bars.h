@@ -43,9 +43,6 @@ struct NodeBars {
 // 0.1234 -> "12.3 %"; 1234 keys -> "1,234".
 std::string amount_text(double amount, BarUnit unit);
 
-// At most so many characters, of UTF-8 as it may be; what is cut ends with "…".
-std::string shortened(std::string_view text, std::size_t characters_max);
-
 // Requires: a node.
 void draw_node_bars(Canvas& canvas, const Box& box, const NodeBars& bars);
 

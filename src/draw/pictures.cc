@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "draw/charts.h"
 #include "draw/frame.h"
 #include "draw/picture_file.h"
@@ -29,6 +32,40 @@ Picture picture_of(const Chart& chart, const simulate::Record& record) {
   return {.name = chart.name, .svg = svg.document(), .png = png.file()};
 }
 
+// When the last move ended and the last cut came or went; at least a minute.
+seconds last_event(const simulate::Record& record) {
+  seconds last{60};
+  const seconds end = record.moments.back().at;
+  for (const simulate::RecordedMove& each : record.moves) last = std::max(last, each.ended);
+  for (const simulate::RecordedCut& each : record.cuts) {
+    last = std::max(last, each.until < end ? each.until : each.from);
+  }
+  // A node that joins or leaves.
+  for (std::size_t i = 1; i < record.moments.size(); ++i) {
+    const auto& before = record.moments[i - 1].node_load;
+    const auto& now = record.moments[i].node_load;
+    for (std::size_t node = 0; node < now.size(); ++node) {
+      if ((before[node] == 0) != (now[node] == 0)) last = std::max(last, record.moments[i].at);
+    }
+  }
+  return last;
+}
+
+// A run of an hour that is level after a minute would show all that happened in its first pixels:
+// the pictures then end at twice the time of the last event.
+std::optional<simulate::Record> without_calm_end(const simulate::Record& record) {
+  const seconds shown = last_event(record) * 2;
+  if (shown * 2 > record.moments.back().at) return std::nullopt;
+  simulate::Record cut = record;
+  std::erase_if(cut.moments, [&](const simulate::Moment& each) { return each.at > shown; });
+  if (cut.moments.size() < 2) return std::nullopt;
+  for (simulate::RecordedCut& each : cut.cuts) each.until = std::min(each.until, shown);
+  cut.workload +=
+      fmt::format(", first {} of {} s", shown.count(),
+                  grouped(static_cast<std::uint64_t>(record.moments.back().at.count())));
+  return cut;
+}
+
 }  // namespace
 
 std::string run_title(const simulate::Record& record) {
@@ -45,9 +82,11 @@ Result<std::array<Picture, 3>> pictures_of(const simulate::Record& record) {
       return fail(Code::kInvalid, "pictures: a moment has not one load for each node");
     }
   }
+  const std::optional<simulate::Record> zoomed = without_calm_end(record);
+  const simulate::Record& drawn = zoomed ? *zoomed : record;
   std::array<Picture, 3> pictures;
   for (std::size_t at = 0; at < kCharts.size(); ++at) {
-    pictures[at] = picture_of(kCharts[at], record);
+    pictures[at] = picture_of(kCharts[at], drawn);
     if (pictures[at].png.empty()) {
       return fail(Code::kExhausted, "pictures: no memory for " + std::string(kCharts[at].name));
     }

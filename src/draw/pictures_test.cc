@@ -86,6 +86,17 @@ TEST(Pictures, SayWhichRunTheyShow) {
   }
 }
 
+// All that happens does so in the first 2 % of the run.
+TEST(Pictures, ALongCalmEndIsNotDrawn) {
+  simulate::Record record = test_record();
+  for (simulate::Moment& moment : record.moments) moment.at *= 30;
+  record.cuts.clear();
+  for (simulate::Moment& moment : record.moments) moment.node_load[7] = 1;
+  for (const std::string& each : svgs(record)) {
+    EXPECT_NE(each.find("zipf:0.99, first 188 of 18,000 s"), std::string::npos);
+  }
+}
+
 TEST(Pictures, HaveAxesWithUnitsAndALegend) {
   const std::array<std::vector<std::string>, 3> wanted{
       {{"server time in use (% of a node's capacity)", "time since the start (min)", ">n3<",

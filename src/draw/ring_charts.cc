@@ -8,6 +8,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/shown.h"
 #include "draw/frame.h"
 #include "draw/palette.h"
 
@@ -19,7 +20,6 @@ constexpr double kOuter = 216;
 constexpr double kArcsInner = 180;
 constexpr double kSumsOuter = 172;
 constexpr double kSumsInner = 96;
-constexpr double kLabelTurnsMin = 0.025;  // a narrower piece has no room for its name
 constexpr Box kBars{500, 84, 484, 460};
 constexpr Box kWideBars{40, 84, 930, 460};
 
@@ -46,6 +46,30 @@ void draw_label(Canvas& canvas, const Sector& sector, const std::string& text, C
               {.size = 11, .colour = text_on(ground), .anchor = Anchor::kMiddle});
 }
 
+// How many letters of a name fit into a piece; 0: none. A label that stays within its piece meets
+// no other. Texts lie level: seen from the piece, which is turned, a text takes part of its width
+// along the ring and the rest across.
+std::size_t label_letters(const Sector& sector, std::size_t wanted) {
+  constexpr double kLetter = 6.4;  // wide, of the label's font
+  constexpr double kLine = 12;     // high
+  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kLeast = 3;  // fewer tell no two names apart
+  const double middle = (sector.from + sector.to) / 2 * 2 * std::numbers::pi;
+  const double along = std::abs(std::cos(middle));
+  const double across = std::abs(std::sin(middle));
+  const double length =
+      (sector.to - sector.from) * 2 * std::numbers::pi * (sector.inner + sector.outer) / 2;
+  const double thickness = sector.outer - sector.inner;
+  for (std::size_t letters = std::min(wanted, kMost); letters > 0; --letters) {
+    if (letters < std::min(wanted, kLeast)) return 0;
+    const double width = kLetter * static_cast<double>(letters);
+    if (width * along + kLine * across <= length && width * across + kLine * along <= thickness) {
+      return letters;
+    }
+  }
+  return 0;
+}
+
 // One piece for each node that has a share, in their order; returns where the last one ends.
 double draw_sums(Canvas& canvas, const std::vector<std::string>& names,
                  const std::vector<double>& shares) {
@@ -55,9 +79,8 @@ double draw_sums(Canvas& canvas, const std::vector<std::string>& names,
     if (shares[i] <= 0) continue;
     const Sector sector{kCentre, kSumsInner, kSumsOuter, from, std::min(1.0, from + shares[i])};
     canvas.sector(sector, node_colour(i), hint_of(names[i], shares[i]));
-    if (shares[i] >= kLabelTurnsMin) {
-      draw_label(canvas, sector, shortened(names[i], 10), node_colour(i));
-    }
+    const std::size_t letters = label_letters(sector, characters(names[i]));
+    if (letters > 0) draw_label(canvas, sector, shortened(names[i], letters), node_colour(i));
     from += shares[i];
     ends.push_back(from);
   }

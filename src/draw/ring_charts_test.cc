@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "base/shown.h"
 #include "draw/frame.h"
 #include "draw/palette.h"
 #include "draw/picture_file.h"
@@ -37,8 +39,9 @@ class RecordingCanvas final : public Canvas {
   void sector(const Sector& sector, Colour colour, std::string_view hint) override {
     sectors.push_back({sector, colour, std::string(hint)});
   }
-  void text(Point /*at*/, std::string_view text, const Font& /*font*/) override {
+  void text(Point at, std::string_view text, const Font& /*font*/) override {
     texts.emplace_back(text);
+    text_points.push_back(at);
   }
   void image(const Box& /*box*/, const Image& /*image*/) override {}
 
@@ -61,6 +64,7 @@ class RecordingCanvas final : public Canvas {
   std::vector<Box> boxes;
   std::vector<Colour> box_colours;
   std::vector<std::string> texts;
+  std::vector<Point> text_points;
 };
 
 // Node i of three has the i-th and every third arc; all arcs are equal.
@@ -189,10 +193,40 @@ TEST(NodeColours, NeighboursDifferAndTextsCanBeRead) {
   EXPECT_EQ(text_on(kInk), kPaper);
 }
 
-TEST(NodeBars, TextsAreCutBetweenCharacters) {
-  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
-  EXPECT_EQ(shortened("abcdefg", 6), "abcde…");
-  EXPECT_EQ(shortened("äöüäöüä", 4), "äöü…");
+// Forty long names that begin alike: what can be read tells them apart, and no label lies on
+// another. A label is drawn level, its middle at its place.
+TEST(RingCharts, LabelsOfManyLongNamesDoNotOverlap) {
+  OwnershipChart chart{.title = "forty", .peak = 1};
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    chart.nodes.push_back({"redis-prod-eu-west-" + std::to_string(i + 1), 1.0 / 40, 1.0 / 40});
+    const std::uint64_t width = ~std::uint64_t{0} / 40;
+    chart.arcs.push_back(
+        {{Token{i * width}, Token{i == 39 ? ~std::uint64_t{0} : i * width + width - 1}},
+         NodeId{static_cast<std::uint32_t>(i + 1)}});
+  }
+  RecordingCanvas canvas;
+  draw_ownership(canvas, chart);
+  std::vector<std::pair<Point, std::string>> labels;
+  for (std::size_t i = 0; i < canvas.texts.size(); ++i) {
+    if (canvas.texts[i].contains("…") && canvas.text_points[i].x < 480)
+      labels.emplace_back(canvas.text_points[i], canvas.texts[i]);
+  }
+  EXPECT_GE(labels.size(), 10U) << "at the sides there is room";
+  std::set<std::string> different;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    different.insert(labels[i].second);
+    for (std::size_t j = 0; j < i; ++j) {
+      const double width =
+          3.0 * static_cast<double>(characters(labels[i].second) + characters(labels[j].second));
+      const bool apart = std::abs(labels[i].first.x - labels[j].first.x) >= width ||
+                         std::abs(labels[i].first.y - labels[j].first.y) >= 11;
+      EXPECT_TRUE(apart) << labels[i].second << " on " << labels[j].second;
+    }
+  }
+  EXPECT_EQ(different.size(), labels.size());
+}
+
+TEST(NodeBars, AmountsReadWell) {
   EXPECT_EQ(amount_text(0.12345, BarUnit::kShare), "12.3 %");
   EXPECT_EQ(amount_text(1'234.6, BarUnit::kKeys), "1,235");
 }
