@@ -44,6 +44,9 @@ Result<Identity> identity_of(std::span<const wire::Reply> replies) {
   if (replies[2].type != wire::Reply::Type::kBulk) return refused("INFO server", replies[2]);
   if (replies[3].type != wire::Reply::Type::kBulk) return refused("INFO replication", replies[3]);
 
+  if (const auto usable = check_mode(replies[2].text); !usable) {
+    return std::unexpected(usable.error());
+  }
   Identity identity;
   identity.connection_id = static_cast<std::uint64_t>(replies[1].integer);
   identity.incarnation.run_id = info_field(replies[2].text, "run_id");
@@ -54,6 +57,18 @@ Result<Identity> identity_of(std::span<const wire::Reply> replies) {
     return fail(Code::kUnavailable, "INFO names no run_id or master_replid");
   }
   return identity;
+}
+
+Result<void> check_mode(std::string_view info_server) {
+  // Valkey tells it under a name of its own.
+  for (const char* field : {"redis_mode", "server_mode"}) {
+    if (info_field(info_server, field) != "cluster") continue;
+    return fail(Code::kUnavailable,
+                std::string("the server is in cluster mode (") + field +
+                    ":cluster) and would refuse keys outside of its slots: start it with "
+                    "'cluster-enabled no'");
+  }
+  return {};
 }
 
 std::string kill_command(std::uint64_t connection_id) {

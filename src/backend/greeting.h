@@ -29,6 +29,10 @@ Greeting greeting(const Credentials& credentials, const SessionId& session);
 // out what is needed. Requires: as many replies as `greeting` asked for.
 Result<Identity> identity_of(std::span<const wire::Reply> replies);
 
+// Errors: kUnavailable for a server in cluster mode, by its INFO server: it places keys itself, and
+// refuses those that its slots are not for.
+Result<void> check_mode(std::string_view info_server);
+
 // Rule 6: ends the connection with that id; the reply is :1 or :0 once it is gone.
 std::string kill_command(std::uint64_t connection_id);
 

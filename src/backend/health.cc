@@ -42,9 +42,16 @@ class Prober::Impl : public std::enable_shared_from_this<Prober::Impl> {
   Pipe& pipe() { return pipe_; }
 
   void probe() {
-    call(pipe_, ping_, [weak = weak_from_this()](const Result<wire::Reply>& reply) {
-      if (const auto self = weak.lock()) self->take(reply);
-    });
+    call(pipe_, ping_,
+         [weak = weak_from_this(), asked = loop_.now()](const Result<wire::Reply>& reply) {
+           const auto self = weak.lock();
+           if (self == nullptr) return;
+           if (reply) {
+             self->health_.latency =
+                 std::chrono::duration_cast<microseconds>(self->loop_.now() - asked);
+           }
+           self->take(reply);
+         });
     if (++probes_ % kIdentityEvery == 0) ask_identity();
     timer_ = loop_.after(options_.limits.probe_interval, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->probe();

@@ -22,6 +22,7 @@ struct Health {
   bool up = false;
   std::string error = "not asked yet";  // why not; empty when up
   Identity identity;                    // as last seen; empty run_id: never
+  microseconds latency{0};              // of the last PING that was answered
 };
 
 class Prober {

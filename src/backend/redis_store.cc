@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/greeting.h"
 #include "backend/refusal.h"
 #include "base/check.h"
 
@@ -62,6 +63,9 @@ Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
                           std::string(info_field(replication, "master_replid"))};
   if (identity.incarnation.run_id.empty())
     return fail(Code::kInvalid, "the server's INFO names no run_id: is it a Redis server?");
+  if (const auto usable = check_mode(replies[0].text); !usable) {
+    return std::unexpected(usable.error());
+  }
   identity.primary = info_field(replication, "role") == "master";
   identity.replicas = static_cast<std::uint32_t>(info_number(replication, "connected_slaves"));
   identity.offset = info_number(replication, "master_repl_offset");
@@ -85,6 +89,7 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   const std::string& memory = replies[kIdentityReplies].text;
   facts.memory_bytes = info_number(memory, "used_memory");
   facts.memory_bytes_max = info_number(memory, "maxmemory");
+  facts.eviction_policy = info_field(memory, "maxmemory_policy");
   facts.commands = info_number(replies[kIdentityReplies + 1].text, "total_commands_processed");
   facts.command_stats = replies[kIdentityReplies + 2].text;
   const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 3].integer);

@@ -38,6 +38,7 @@ struct StoreFacts {
   std::uint64_t keys = 0;  // without the marker and the note
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit
+  std::string eviction_policy;         // "noeviction", "allkeys-lru", ...
   std::uint64_t commands = 0;          // processed since its start
   std::string version;
   std::string command_stats;  // INFO commandstats, as text

@@ -8,6 +8,7 @@
 #include "balance/planner.h"
 #include "base/guarded.h"
 #include "base/hash.h"
+#include "base/shown.h"
 #include "control/describe.h"
 #include "control/move_outlook.h"
 #include "ring/edits.h"
@@ -438,7 +439,8 @@ void Balancer::begin(const balance::PlannedMove& planned) {
                     .predicted = std::to_string(planned.load / 1'000) + " us/s, about " +
                                  std::to_string(planned.keys) + " keys",
                     .real = "",
-                    .passed_over = named(planned.alternatives)});
+                    .passed_over = named(planned.alternatives),
+                    .move = decided_move(planned)});
   options_.board.want(
       {.ranges = planned.ranges,
        .source = planned.source,
@@ -463,7 +465,7 @@ void Balancer::merge(const ring::TokenRange& range) {
         if (!merged) return;
         options_.decided({.at = options_.loop.wall_now(),
                           .kind = "merge",
-                          .subject = ring::to_string(range),
+                          .subject = describe(range),
                           .reason = "cold for long enough: its boundary is not needed",
                           .predicted = "",
                           .real = ""});
@@ -510,6 +512,19 @@ void Balancer::measure_gain(std::size_t past, Underway underway) {
                       }));
 }
 
+DecidedMove Balancer::decided_move(const balance::PlannedMove& planned) const {
+  return {.id = {},
+          .source = name_of(view_->document(), planned.source),
+          .destination = name_of(view_->document(), planned.destination),
+          .ranges = planned.ranges,
+          .keys = planned.keys,
+          .bytes = planned.bytes,
+          .source_before = planned.source_before,
+          .source_after = planned.source_after,
+          .destination_before = planned.destination_before,
+          .destination_after = planned.destination_after};
+}
+
 std::vector<PassedOver> Balancer::named(
     const std::vector<balance::Alternative>& alternatives) const {
   std::vector<PassedOver> names;
@@ -532,7 +547,7 @@ void Balancer::publish(const balance::Plan& plan) {
     const ring::Node* node = ring::find_node(view_->document(), verdict.node);
     const bool unsplittable = verdict.why == balance::Why::kUnsplittable;
     std::string subject = node != nullptr ? "node " + node->name : "the pool";
-    if (unsplittable && !verdict.key.empty()) subject = verdict.key;
+    if (unsplittable && !verdict.key.empty()) subject = shown(verdict.key);
     options_.decided({.at = options_.loop.wall_now(),
                       .kind = unsplittable ? "unsplittable" : "nothing",
                       .subject = std::move(subject),

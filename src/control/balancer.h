@@ -121,6 +121,7 @@ class Balancer {
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
   void measure_gain(std::size_t past, Underway underway);
+  DecidedMove decided_move(const balance::PlannedMove& planned) const;
   std::vector<PassedOver> named(const std::vector<balance::Alternative>& alternatives) const;
 
   Options options_;

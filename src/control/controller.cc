@@ -190,8 +190,23 @@ void Controller::Impl::move_ended(const MoveRecord& record) {
           .predicted = "",
           .real = std::to_string(record.keys_copied) + " keys, " +
                   std::to_string(record.bytes_copied) + " bytes, held for " +
-                  std::to_string(record.fenced.count()) + " us"});
+                  std::to_string(record.fenced.count()) + " us",
+          .move = decided_move(record.move, record.keys_copied, record.bytes_copied)});
+  ++(committed ? totals.committed : totals.aborted);
+  totals.keys += record.keys_copied;
+  totals.bytes += record.bytes_copied;
   keep_newest(ended, record);
+}
+
+DecidedMove Controller::Impl::decided_move(const ring::Move& move, std::uint64_t keys,
+                                           std::uint64_t bytes) const {
+  const ring::Document& document = membership.view()->document();
+  return {.id = move.id,
+          .source = name_of(document, move.source),
+          .destination = name_of(document, move.destination),
+          .ranges = move.ranges,
+          .keys = keys,
+          .bytes = bytes};
 }
 
 void Controller::Impl::decide(Decision decision) {
@@ -208,6 +223,7 @@ Status Controller::Impl::status() const {
                 .routers = {},
                 .moves = {},
                 .ended = {ended.begin(), ended.end()},
+                .totals = totals,
                 .decisions = {decisions.begin(), decisions.end()},
                 .nodes = {},
                 .heat = nullptr,

@@ -59,6 +59,7 @@ class Controller::Impl {
   void restore(RestoreOrder order, const Operator::Done<RestoreReport>& done);
 
   void decide(Decision decision);
+  DecidedMove decided_move(const ring::Move& move, std::uint64_t keys, std::uint64_t bytes) const;
   void set_usual(const std::vector<history::HeatPoint>& points);
 
   Options options;
@@ -74,6 +75,7 @@ class Controller::Impl {
   std::unique_ptr<StrayMover> mover;      // while we lead
   std::unique_ptr<Balancer> balancer;     // while we lead
   std::deque<MoveRecord> ended;           // newest first
+  MoveTotals totals;                      // of all moves that ended here
   std::deque<Decision> decisions;         // newest first
   std::vector<history::HeatPoint> usual;  // of this hour on other days
   // While an order is being answered with kTimeout: whom to tell what became of it.

@@ -102,12 +102,17 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
 
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
   if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
+  const ring::Document& document = membership.view()->document();
   decide({.at = options.loop.wall_now(),
           .kind = "order",
           .subject = describe(request.ranges),
           .reason = "move: " + request.reason,
           .predicted = "",
-          .real = ""});
+          .real = "",
+          .move = DecidedMove{.id = {},
+                              .source = name_of(document, request.source),
+                              .destination = name_of(document, request.destination),
+                              .ranges = request.ranges}});
   const std::uint64_t ticket = board->want(
       std::move(request), guarded(alive, [this, done = std::move(done)](Result<MoveId> begun) {
         // What its driver was told by the writer is a reason of now, not of the order.

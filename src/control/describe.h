@@ -6,16 +6,28 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ring/document.h"
 #include "ring/token_range.h"
 
 namespace cleave::control {
+
+// The node's name, or its number where the document has it no more.
+inline std::string name_of(const ring::Document& document, NodeId node) {
+  const ring::Node* const found = ring::find_node(document, node);
+  return found == nullptr ? "node " + std::to_string(node.value()) : found->name;
+}
+
+// As `cleave move --range` takes it: both ends are inside.
+inline std::string describe(const ring::TokenRange& range) {
+  return ring::to_hex(range.first) + "-" + ring::to_hex(range.last);
+}
 
 // The first three, then how many more: a move may have hundreds.
 inline std::string describe(const std::vector<ring::TokenRange>& ranges) {
   constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < ranges.size() && i < kShown; ++i)
-    text += (text.empty() ? "" : " ") + ring::to_string(ranges[i]);
+    text += (text.empty() ? "" : " ") + describe(ranges[i]);
   if (ranges.size() > kShown)
     text += " and " + std::to_string(ranges.size() - kShown) + " more ranges";
   return text;

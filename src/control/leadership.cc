@@ -91,12 +91,7 @@ void Leadership::take_term() {
         if (led && mutations.term_keeps_moves) led->moves = document.moves;
         return led;
       },
-      guarded(alive_, [this](Result<SharedDocument> document) {
-        writing_ = false;
-        if (document)
-          options_.log("leads the pool in term " +
-                       std::to_string((*document)->leader.term.value()));
-      }));
+      guarded(alive_, [this](const Result<SharedDocument>&) { writing_ = false; }));
 }
 
 void Leadership::remove(const SessionId& session) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/shown.h"
 
 namespace cleave::control {
 namespace {
@@ -277,7 +278,7 @@ void MoveBoard::go_around(const MoveDriver& driver) {
     stay.push_back({token, token});
     options_.decided({.at = options_.loop.wall_now(),
                       .kind = "unsplittable",
-                      .subject = key.key,
+                      .subject = shown(key.key),
                       .reason = "stays where it is: " + key.reason,
                       .predicted = "",
                       .real = ""});

@@ -136,6 +136,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .keys = facts->keys,
                 .memory_bytes = facts->memory_bytes,
                 .memory_bytes_max = facts->memory_bytes_max,
+                .eviction_policy = facts->eviction_policy,
                 .commands = facts->commands,
                 .version = facts->version,
                 .rdb_version = facts->rdb_version};

@@ -73,6 +73,23 @@ struct PassedOver {
   friend bool operator==(const PassedOver&, const PassedOver&) = default;
 };
 
+// What a decision moves, or moved.
+struct DecidedMove {
+  MoveId id;                // none before it has begun
+  std::string source;       // names of nodes
+  std::string destination;  // likewise
+  ring::RangeSet ranges = {};
+  std::uint64_t keys = 0;  // expected, or copied where it is over; 0: not known
+  std::uint64_t bytes = 0;
+  // Of the two nodes, as planned, in nanoseconds of server time a second; all 0: not known.
+  std::uint64_t source_before = 0;
+  std::uint64_t source_after = 0;
+  std::uint64_t destination_before = 0;
+  std::uint64_t destination_after = 0;
+
+  friend bool operator==(const DecidedMove&, const DecidedMove&) = default;
+};
+
 // A decision of the balancer or of a person, for `explain`.
 struct Decision {
   UnixMillis at;
@@ -83,6 +100,9 @@ struct Decision {
   std::string real;       // gain seen; empty until known
   std::vector<PassedOver> passed_over = {};  // destinations that it could not take
   UnixMillis until = {};                     // when it may be otherwise; 0 = not known
+  std::optional<DecidedMove> move = {};      // where it is about one
+
+  friend bool operator==(const Decision&, const Decision&) = default;
 };
 
 // What walks over a node's keys met of strays (ring/stray.h).
@@ -104,6 +124,7 @@ struct NodeFacts {
   std::uint64_t keys = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
+  std::string eviction_policy;         // what it does when that is reached; empty: not known
   std::uint64_t commands = 0;          // total_commands_processed
   std::string version;
   std::uint16_t rdb_version = 0;  // of the values that it writes; 0 = not known
@@ -202,6 +223,14 @@ struct RouterStatus {
   std::optional<milliseconds> heard;  // how long ago it answered; only the leader knows
 };
 
+// Of this router's time as the leader.
+struct MoveTotals {
+  std::uint64_t committed = 0;
+  std::uint64_t aborted = 0;
+  std::uint64_t keys = 0;   // copied by those that are over
+  std::uint64_t bytes = 0;  // likewise
+};
+
 // Everything that a person may want to know of one router.
 struct Status {
   ring::RingSnapshot view;  // nullptr before the first read
@@ -213,6 +242,7 @@ struct Status {
   std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
   std::vector<LeftoverStatus> leftovers{};
   std::vector<MoveRecord> ended;              // newest first
+  MoveTotals totals = {};                     // of all moves that it has driven
   std::vector<Decision> decisions;            // newest first
   std::vector<NodeFacts> nodes;               // while this router leads
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick

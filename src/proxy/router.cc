@@ -371,7 +371,11 @@ std::vector<NodeHealth> Router::Impl::health() const {
   std::vector<NodeHealth> all;
   for (const auto& [node, probe] : probes_) {
     const backend::Health& seen = probe.prober->health();
-    all.push_back({.node = node, .up = seen.up, .error = seen.error, .identity = seen.identity});
+    all.push_back({.node = node,
+                   .up = seen.up,
+                   .error = seen.error,
+                   .identity = seen.identity,
+                   .latency = seen.latency});
   }
   return all;
 }

@@ -52,6 +52,7 @@ struct NodeHealth {
   bool up = false;
   std::string error;           // why not
   backend::Identity identity;  // as last seen
+  microseconds latency{0};     // of the last PING; 0: not known
 };
 
 class Router final : public peer::RouterPeer {
