@@ -1,5 +1,7 @@
 #include "admin/answers.h"
 
+#include "base/shown.h"
+
 namespace cleave::admin {
 namespace {
 
@@ -55,6 +57,17 @@ Error no_view(const control::Status& status) {
   if (!status.held.empty()) return {Code::kUnavailable, status.held};
   const std::string why = status.coordinator == "ok" ? "" : " (" + status.coordinator + ")";
   return {Code::kUnavailable, "the ring document was not read yet" + why + "; ask again"};
+}
+
+Error no_server(const control::Status& status, const std::vector<proxy::NodeHealth>& health) {
+  constexpr std::size_t kNamed = 8;
+  std::string why = "no server has told its commands yet";
+  for (std::size_t i = 0; i < health.size() && i < kNamed; ++i) {
+    const std::string name = name_of(status.view->document(), health[i].node);
+    why += "; node " + name + ": " + (health[i].up ? "asked" : health[i].error);
+  }
+  if (health.size() > kNamed) why += "; and so on";
+  return {Code::kUnavailable, printable(why)};
 }
 
 Result<NodeId> node_named(const ring::Document& document, const std::string& name) {

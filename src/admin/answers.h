@@ -31,6 +31,9 @@ std::function<void(Result<MoveId>)> when_begun(const Answer& done);
 // old for the document is that it must be upgraded.
 Error no_view(const control::Status& status);
 
+// Clients cannot be served yet: why, server by server.
+Error no_server(const control::Status& status, const std::vector<proxy::NodeHealth>& health);
+
 // Errors: kNotFound, names the nodes that there are.
 Result<NodeId> node_named(const ring::Document& document, const std::string& name);
 

@@ -8,7 +8,9 @@
 #include "admin/answers.h"
 #include "admin/metrics.h"
 #include "admin/passing.h"
+#include "admin/past_decisions.h"
 #include "admin/render.h"
+#include "base/shown.h"
 #include "base/to_number.h"
 
 namespace cleave::admin {
@@ -125,7 +127,7 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
   } else if (what == "decisions" && !request.query.empty()) {
     get_past_decisions(request, done);
   } else if (what == "decisions") {
-    of_status(&render_decisions);
+    get_view(done, [this](const control::Status& s) { return decisions_text(s); });
   } else if (what == "metrics") {
     get_metrics(done);
   } else if (what == "plan") {
@@ -198,7 +200,7 @@ void Api::get_ready(const Done& done) {
   const control::Status status = options_.order_taker.status();
   if (status.view == nullptr) return done(error_response(no_view(status)));
   if (!options_.router.serving()) {
-    return done(error_response({Code::kUnavailable, "no server has told its commands yet"}));
+    return done(error_response(no_server(status, options_.router.health())));
   }
   done(ok({{"ready", true}}));
 }
@@ -207,7 +209,11 @@ void Api::get_status(const Done& done) {
   options_.router.stats([this, done](const proxy::RouterStats& stats) {
     const control::Status status = options_.order_taker.status();
     const std::vector<proxy::NodeHealth> health = options_.router.health();
-    done(ok(render_status({.status = status, .health = health, .router = stats})));
+    done(ok(render_status({.status = status,
+                           .health = health,
+                           .router = stats,
+                           .states = &options_.router.states(),
+                           .process = options_.router.usage()})));
   });
 }
 
@@ -217,8 +223,20 @@ void Api::get_metrics(const Done& done) {
     const std::vector<proxy::NodeHealth> health = options_.router.health();
     done({.status = 200,
           .content_type = "text/plain; version=0.0.4",
-          .body = render_metrics({.status = status, .health = health, .router = stats})});
+          .body = render_metrics({.status = status,
+                                  .health = health,
+                                  .router = stats,
+                                  .states = &options_.router.states(),
+                                  .process = options_.router.usage()})});
   });
+}
+
+// The present ones, and those of the leaders before.
+std::string Api::decisions_text(const control::Status& status) const {
+  Json json = render_decisions(status);
+  const PastDecisions* const past = options_.router.past_decisions();
+  if (past != nullptr) json["decisions"] = past->with(json["decisions"]);
+  return to_body(json);
 }
 
 void Api::get_past_heat(const net::HttpRequest& request, const Done& done) {
@@ -258,7 +276,7 @@ void Api::get_locate(const net::HttpRequest& request, const Done& done) {
     return;
   }
   get_view(done, [&](const control::Status& status) {
-    return to_body(render_place(key->second, *status.view));
+    return to_body(render_place(from_shown(key->second), *status.view));
   });
 }
 

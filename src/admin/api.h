@@ -117,6 +117,7 @@ class Api {
   void get_ready(const Done& done);
   void get_status(const Done& done);
   void get_metrics(const Done& done);
+  std::string decisions_text(const control::Status& status) const;
   void get_past_heat(const net::HttpRequest& request, const Done& done);
   void get_past_decisions(const net::HttpRequest& request, const Done& done);
   void get_locate(const net::HttpRequest& request, const Done& done);
@@ -145,6 +146,8 @@ class Api {
   void delete_node(const net::HttpRequest& request, const std::string& name, const Done& done);
   // The node of that name; nothing, and `done` is answered, where there is none.
   std::optional<NodeId> known_node(const std::string& name, const Done& done);
+  void add_node(ring::Node node, const Done& done);
+  Result<void> check_newcomer(const std::string& address, const Result<std::string>& run_id) const;
   void post_presplit(const net::HttpRequest& request, const Done& done);
   void delete_event(const std::string& name, const Done& done);
   void post_adopt(const net::HttpRequest& request, const Done& done);

@@ -6,6 +6,8 @@
 #include "admin/answers.h"
 #include "admin/api.h"
 #include "admin/body.h"
+#include "base/node_name.h"
+#include "base/shown.h"
 #include "base/to_number.h"
 
 namespace cleave::admin {
@@ -46,7 +48,7 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   Body body(request.body);
   ring::MoveRequest order;
   order.ranges = body.ranges("ranges");
-  const std::string key = body.text("key", Body::Need::kOptional);
+  const std::string key = from_shown(body.text("key", Body::Need::kOptional));
   const std::string to = body.text("to", Body::Need::kRequired);
   order.reason = body.text("reason", Body::Need::kOptional);
   if (body.has("key") == body.has("ranges")) body.fail("want either 'ranges' or 'key'");
@@ -150,7 +152,7 @@ void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   const control::Status status = options_.order_taker.status();
   Body body(request.body);
   const std::optional<Token> at = body.token("at");
-  const std::string key = body.text("key", Body::Need::kOptional);
+  const std::string key = from_shown(body.text("key", Body::Need::kOptional));
   control::CutOrder order;
   order.reason = body.text("reason", Body::Need::kOptional);
   order.pinned_until = body.time("pinned_until_ms").value_or(UnixMillis{});
@@ -228,13 +230,47 @@ void Api::post_node(const net::HttpRequest& request, const Done& done) {
   node.hash_key = body.text("hash_key", Body::Need::kOptional);
   node.weight = static_cast<std::uint32_t>(body.number("weight", 1, 1'000).value_or(1));
   node.members = read_members(body);
+  const bool force = body.flag("force");
+  if (!is_node_name(node.name)) {
+    body.fail("field 'name': " + std::string(kNodeNameRule) + ", got '" + shown(node.name) + "'");
+  }
   if (const Result<void> read = body.finish(); !read) {
     done(error_response(read.error()));
     return;
   }
+  if (force) return add_node(std::move(node), done);
+  const std::string address = node.members.front().address;
+  // Read once in `read_members` already.
+  const net::Address server = net::parse_address(address).value_or(net::Address{});
+  options_.router.identify(server, [this, node, address, done](const Result<std::string>& run_id) {
+    const Result<void> fit = check_newcomer(address, run_id);
+    if (!fit) return done(error_response(fit.error()));
+    add_node(node, done);
+  });
+}
+
+void Api::add_node(ring::Node node, const Done& done) {
   options_.order_taker.add_node(std::move(node), [done](const Result<NodeId>& id) {
     done(id ? ok({{"node", id->value()}}) : error_response(id.error()));
   });
+}
+
+// A server that does not answer, or is in the pool under another name, is a slip of the finger.
+Result<void> Api::check_newcomer(const std::string& address,
+                                 const Result<std::string>& run_id) const {
+  if (!run_id) {
+    return fail(Code::kConflict, "the server at " + address +
+                                     " does not serve: " + run_id.error().message +
+                                     "; to add it all the same: 'force' (cleave node add --force)");
+  }
+  const control::Status status = options_.order_taker.status();
+  for (const proxy::NodeHealth& known : options_.router.health()) {
+    if (status.view == nullptr || known.identity.incarnation.run_id != *run_id) continue;
+    return fail(Code::kConflict, "the server at " + address +
+                                     " is in the pool already: it is node " +
+                                     name_of(status.view->document(), known.node));
+  }
+  return {};
 }
 
 std::optional<NodeId> Api::known_node(const std::string& name, const Done& done) {

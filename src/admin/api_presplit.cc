@@ -9,6 +9,7 @@
 #include "admin/api.h"
 #include "admin/body.h"
 #include "base/ascii.h"
+#include "base/shown.h"
 
 namespace cleave::admin {
 namespace {
@@ -38,8 +39,9 @@ void read_selectors(Body& body, Reading& reading, control::Demand& demand) {
               "': keys lie on the ring by their hash, so those of a prefix or pattern are spread "
               "over all of it; name keys, hash tags or token ranges");
   }
-  for (const std::string& key : body.texts("keys")) add_token(reading, key, demand);
-  for (const std::string& tag : body.texts("tags")) {
+  for (const std::string& key : body.texts("keys")) add_token(reading, from_shown(key), demand);
+  for (const std::string& text : body.texts("tags")) {
+    const std::string tag = from_shown(text);
     if (tag.empty() || tag.contains('}')) body.fail("field 'tags': '" + tag + "' is no hash tag");
     add_token(reading, "{" + tag + "}", demand);
   }

@@ -65,7 +65,17 @@ class RecordingRouter final : public RouterFacts {
   bool serving() const override { return serves; }
   std::vector<proxy::NodeHealth> health() const override;
   void stats(std::function<void(proxy::RouterStats)> done) override;
+  ProcessUsage usage() const override;
+  const StateBook& states() const override { return book; }
+  void identify(const net::Address& address,
+                std::function<void(Result<std::string>)> done) override {
+    addresses_asked.push_back(net::to_string(address));
+    done(identified);
+  }
 
+  StateBook book;
+  std::vector<std::string> addresses_asked;
+  Result<std::string> identified = std::string("run-new");  // the server of a node that joins
   bool serves = true;
 };
 

@@ -224,7 +224,10 @@ void RecordingOperator::remove_strays(NodeId node, std::vector<control::StrayDum
 
 std::vector<proxy::NodeHealth> RecordingRouter::health() const {
   return {{.node = NodeId{1}, .up = true, .error = "", .identity = {}},
-          {.node = NodeId{2}, .up = false, .error = "connection refused", .identity = {}}};
+          {.node = NodeId{2},
+           .up = false,
+           .error = "connection refused",
+           .identity = {.incarnation = {"run-b", "repl"}, .version = ""}}};
 }
 
 void RecordingRouter::stats(std::function<void(proxy::RouterStats)> done) {
@@ -233,6 +236,15 @@ void RecordingRouter::stats(std::function<void(proxy::RouterStats)> done) {
   stats.requests = 42;
   stats.hold_ms_histogram = {3, 1, 0, 0, 2, 1};
   done(stats);
+}
+
+ProcessUsage RecordingRouter::usage() const {
+  return {.version = "1.2.3",
+          .started = UnixMillis{4'000},
+          .cpu = milliseconds{1'250},
+          .resident_bytes = 8'000'000,
+          .open_files = 17,
+          .open_files_max = 1'024};
 }
 
 }  // namespace cleave::admin

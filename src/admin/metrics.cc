@@ -7,6 +7,8 @@
 namespace cleave::admin {
 namespace {
 
+constexpr std::size_t kWhys = static_cast<std::size_t>(balance::Why::kSample) + 1;
+
 // One family: its HELP and TYPE lines once, then its samples.
 class Family {
  public:
@@ -56,6 +58,11 @@ void add_router(std::string& text, const proxy::RouterStats& stats) {
       .sample(stats.errors);
   Family(text, "cleave_timeouts_total", "counter", "Requests that a server did not answer in time.")
       .sample(stats.timeouts);
+  Family(text, "cleave_retries_total", "counter", "Reads sent again after a lost connection.")
+      .sample(stats.retries);
+  Family(text, "cleave_clients_shed_total", "counter",
+         "Clients closed: they read too slowly or broke the protocol.")
+      .sample(stats.clients_shed);
   Family(text, "cleave_held_requests", "gauge", "Requests held at a fence now.")
       .sample(stats.held_now);
   Family(text, "cleave_held_requests_total", "counter", "Requests that were held at a fence.")
@@ -87,21 +94,86 @@ void add_holds(std::string& text, const std::vector<std::uint64_t>& steps) {
   family.sample(below, "", "_count");
 }
 
+// Nothing of it needs a ring: it is there from the first moment on.
+void add_process(std::string& text, const ProcessUsage& usage) {
+  Family(text, "cleave_build_info", "gauge", "1, with the version of the program.")
+      .sample("1", "version=\"" + escape_label(usage.version) + "\"", "");
+  const auto cpu = static_cast<std::uint64_t>(usage.cpu.count());
+  Family(text, "process_cpu_seconds_total", "counter", "User and system time of all threads.")
+      .sample(seconds_of(cpu), "", "");
+  Family(text, "process_resident_memory_bytes", "gauge", "Memory of the process in RAM.")
+      .sample(usage.resident_bytes);
+  Family(text, "process_open_fds", "gauge", "File descriptors that are open.")
+      .sample(usage.open_files);
+  Family(text, "process_max_fds", "gauge", "File descriptors that may be open.")
+      .sample(usage.open_files_max);
+  Family(text, "process_start_time_seconds", "gauge", "When the process began, since 1970.")
+      .sample(seconds_of(static_cast<std::uint64_t>(usage.started.value())), "", "");
+}
+
+// What is wrong now: how many nodes (or 1 for the coordinator), by the names of state_book.h.
+void add_troubles(std::string& text, const Facts& facts) {
+  Family(text, "cleave_coordinator_up", "gauge", "1 while the coordinator reads and writes.")
+      .sample(facts.status.coordinator == "ok" ? 1U : 0U);
+  if (facts.states == nullptr) return;
+  std::array<std::uint64_t, kTroubles> counts{};
+  for (const auto& [key, standing] : facts.states->standing()) {
+    ++counts[static_cast<std::size_t>(key.trouble)];
+  }
+  Family family(text, "cleave_trouble", "gauge", "What is wrong now, and of how many nodes.");
+  for (std::size_t i = 0; i < kTroubles; ++i) {
+    const std::string_view name = to_string(static_cast<Trouble>(i));
+    family.sample(counts[i], "kind=\"" + std::string(name) + "\"");
+  }
+}
+
+void add_moves(std::string& text, const control::Status& status) {
+  Family ended(text, "cleave_moves_ended_total", "counter",
+               "Moves that this router has driven to their end.");
+  ended.sample(status.totals.committed, "end=\"committed\"");
+  ended.sample(status.totals.aborted, "end=\"aborted\"");
+  Family(text, "cleave_moved_keys_total", "counter", "Keys copied by moves that ended.")
+      .sample(status.totals.keys);
+  Family(text, "cleave_moved_bytes_total", "counter", "Bytes copied by moves that ended.")
+      .sample(status.totals.bytes);
+}
+
+// Of the last plan: why nothing, or not more, is done.
+void add_verdicts(std::string& text, const balance::Plan& plan) {
+  std::array<std::uint64_t, kWhys> counts{};
+  for (const balance::Verdict& verdict : plan.verdicts) {
+    ++counts[static_cast<std::size_t>(verdict.why)];
+  }
+  Family family(text, "cleave_verdicts", "gauge", "What the last plan does not help, by reason.");
+  for (std::size_t i = 0; i < kWhys; ++i) {
+    const std::string_view name = balance::to_string(static_cast<balance::Why>(i));
+    family.sample(counts[i], "reason=\"" + std::string(name) + "\"");
+  }
+}
+
 void add_ring(std::string& text, const control::Status& status) {
   const ring::Document& document = status.view->document();
   Family(text, "cleave_epoch", "gauge", "Version of the ring document.")
       .sample(document.epoch.value());
   Family(text, "cleave_leader", "gauge", "1 where this router plans.")
       .sample(status.leader ? 1U : 0U);
+  Family(text, "cleave_routers", "gauge", "Routers of the pool.").sample(document.routers.size());
+  Family mode(text, "cleave_mode", "gauge", "1 for the mode of the balancer.");
+  for (const ring::Mode each : {ring::Mode::kObserve, ring::Mode::kApprove, ring::Mode::kAuto}) {
+    mode.sample(document.mode == each ? 1U : 0U,
+                "mode=\"" + std::string(ring::to_string(each)) + "\"");
+  }
   Family(text, "cleave_frozen", "gauge", "1 while no move may begin.")
       .sample(document.frozen ? 1U : 0U);
   Family(text, "cleave_cuts", "gauge", "Cuts laid over the base.").sample(document.cuts.size());
   Family(text, "cleave_moves", "gauge", "Moves under way.").sample(document.moves.size());
   Family(text, "cleave_expected_events", "gauge", "Events announced and not over.")
       .sample(document.expected.size());
+  add_moves(text, status);
   if (status.plan != nullptr) {
     Family(text, "cleave_advice_nodes", "gauge", "Nodes to add: no move can help a full pool.")
         .sample(status.plan->advice_nodes);
+    add_verdicts(text, *status.plan);
   }
   Family share(text, "cleave_node_share_ratio", "gauge", "Share of all tokens.");
   for (const ring::Node& node : document.nodes) {
@@ -110,31 +182,78 @@ void add_ring(std::string& text, const control::Status& status) {
   }
 }
 
-void add_nodes(std::string& text, const Facts& facts) {
+// What this router's own probes say.
+void add_health(std::string& text, const Facts& facts) {
   const ring::Document& document = facts.status.view->document();
   Family up(text, "cleave_node_up", "gauge", "1 while the node's primary answers.");
   for (const proxy::NodeHealth& health : facts.health) {
     up.sample(health.up ? 1U : 0U, node_label(document, health.node));
   }
-  Family keys(text, "cleave_node_keys", "gauge", "Keys on the node's primary.");
-  for (const control::NodeFacts& node : facts.status.nodes) {
-    keys.sample(node.keys, node_label(document, node.node));
+  Family primary(text, "cleave_node_primary", "gauge", "1 where the server is a primary.");
+  for (const proxy::NodeHealth& health : facts.health) {
+    if (!health.up || health.identity.incarnation.run_id.empty()) continue;
+    primary.sample(health.identity.primary ? 1U : 0U, node_label(document, health.node));
   }
-  Family memory(text, "cleave_node_memory_bytes", "gauge", "Memory that the primary uses.");
-  for (const control::NodeFacts& node : facts.status.nodes) {
-    memory.sample(node.memory_bytes, node_label(document, node.node));
+  Family latency(text, "cleave_node_ping_seconds", "gauge", "How long the last PING took.");
+  for (const proxy::NodeHealth& health : facts.health) {
+    if (!health.up || health.latency == microseconds{0}) continue;
+    const auto ppm = static_cast<std::uint64_t>(health.latency.count());
+    latency.sample(fraction(ppm), node_label(document, health.node), "");
   }
+}
+
+// A gauge of what the leader knows of each server; those that did not answer are left out.
+void add_of_servers(std::string& text, const Facts& facts, const char* name, const char* help,
+                    std::uint64_t (*value)(const control::NodeFacts&), const char* type = "gauge") {
+  Family family(text, name, type, help);
+  for (const control::NodeFacts& node : facts.status.nodes) {
+    if (!node.reachable) continue;
+    family.sample(value(node), node_label(facts.status.view->document(), node.node));
+  }
+}
+
+void add_strays(std::string& text, const Facts& facts) {
   Family strays(text, "cleave_node_strays", "gauge",
                 "Keys on the primary that the ring does not look for there; estimated until all "
                 "were looked at.");
   for (const control::NodeFacts& node : facts.status.nodes) {
     if (!node.strays.known) continue;
-    strays.sample(node.strays.count.estimate(node.keys), node_label(document, node.node));
+    strays.sample(node.strays.count.estimate(node.keys),
+                  node_label(facts.status.view->document(), node.node));
   }
-  Family commands(text, "cleave_node_commands_total", "counter",
-                  "Commands processed, by the server's own count.");
-  for (const control::NodeFacts& node : facts.status.nodes) {
-    commands.sample(node.commands, node_label(document, node.node));
+}
+
+void add_servers(std::string& text, const Facts& facts) {
+  using Node = control::NodeFacts;
+  add_of_servers(text, facts, "cleave_node_keys", "Keys on the node's primary.",
+                 [](const Node& node) { return node.keys; });
+  add_of_servers(text, facts, "cleave_node_memory_bytes", "Memory that the primary uses.",
+                 [](const Node& node) { return node.memory_bytes; });
+  add_of_servers(text, facts, "cleave_node_memory_max_bytes", "Its maxmemory; 0: no limit.",
+                 [](const Node& node) { return node.memory_bytes_max; });
+  add_of_servers(
+      text, facts, "cleave_node_commands_total", "Commands processed, by the server's own count.",
+      [](const Node& node) { return node.commands; }, "counter");
+  add_of_servers(text, facts, "cleave_node_marked", "1 where it carries this pool's marker.",
+                 [](const Node& node) -> std::uint64_t { return node.marked ? 1 : 0; });
+  add_of_servers(text, facts, "cleave_node_foreign_writes_per_second",
+                 "Writes past the routers, in the last interval that could be judged.",
+                 [](const Node& node) { return node.unattributed_writes; });
+}
+
+// While this router leads, and once it knows.
+void add_heat(std::string& text, const control::Status& status) {
+  if (!heat_is_known(status)) return;
+  const ring::Document& document = status.view->document();
+  Family load(text, "cleave_node_load_ratio", "gauge",
+              "Load beside what the node should carry by its weight.");
+  for (const heat::NodeLoad& node : status.heat->nodes) {
+    const auto ratio = load_ratio_ppm(status, node.node);
+    if (ratio) load.sample(fraction(*ratio), node_label(document, node.node), "");
+  }
+  Family requests(text, "cleave_node_requests_per_second", "gauge", "Of all routers, 10 s mean.");
+  for (const heat::NodeLoad& node : status.heat->nodes) {
+    requests.sample(node.requests, node_label(document, node.node));
   }
 }
 
@@ -155,11 +274,16 @@ std::string escape_label(std::string_view value) {
 
 std::string render_metrics(const Facts& facts) {
   std::string text;
+  add_process(text, facts.process);
   add_router(text, facts.router);
   add_holds(text, facts.router.hold_ms_histogram);
+  add_troubles(text, facts);
   if (facts.status.view != nullptr) {
     add_ring(text, facts.status);
-    add_nodes(text, facts);
+    add_health(text, facts);
+    add_servers(text, facts);
+    add_strays(text, facts);
+    add_heat(text, facts.status);
   }
   return text;
 }

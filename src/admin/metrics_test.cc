@@ -16,14 +16,39 @@ namespace {
 
 std::string metrics_text() {
   RecordingOperator order_taker;
-  order_taker.state.plan =
-      std::make_shared<const balance::Plan>(balance::Plan{.advice = "add", .advice_nodes = 2});
+  order_taker.state.plan = std::make_shared<const balance::Plan>(
+      balance::Plan{.verdicts = {{.why = balance::Why::kNoTarget, .node = NodeId{1}}},
+                    .advice = "add",
+                    .advice_nodes = 2});
+  order_taker.state.totals = {.committed = 3, .aborted = 1, .keys = 700, .bytes = 90'000};
+  control::NodeFacts facts;
+  facts.node = NodeId{1};
+  facts.reachable = true;
+  facts.marked = true;
+  facts.keys = 5;
+  facts.memory_bytes = 2'000;
+  facts.memory_bytes_max = 4'000;
+  order_taker.state.nodes.push_back(facts);
+  facts.node = NodeId{2};
+  facts.reachable = false;
+  order_taker.state.nodes.push_back(facts);
+  heat::Picture picture;
+  picture.observed = seconds{5};
+  picture.nodes = {{.node = NodeId{1}, .load = {.mean = 300}, .requests = 30},
+                   {.node = NodeId{2}, .load = {.mean = 100}, .requests = 10}};
+  order_taker.state.heat = std::make_shared<const heat::Picture>(picture);
   RecordingRouter router;
   std::string text;
   router.stats([&](const proxy::RouterStats& stats) {
     const control::Status status = order_taker.status();
     const std::vector<proxy::NodeHealth> health = router.health();
-    text = render_metrics({.status = status, .health = health, .router = stats});
+    const Seen seen{.status = status, .health = health, .router = stats};
+    router.book.look(observe(seen, router.book), UnixMillis{1});
+    text = render_metrics({.status = status,
+                           .health = health,
+                           .router = stats,
+                           .states = &router.book,
+                           .process = router.usage()});
   });
   return text;
 }
@@ -48,12 +73,43 @@ TEST(Metrics, EveryLineHasTheFormsOfTheFormat) {
 
 TEST(Metrics, CarriesTheValues) {
   const std::string text = metrics_text();
-  for (const char* line :
-       {"cleave_requests_total 42\n", "cleave_node_up{node=\"a\"} 1\n",
-        "cleave_node_up{node=\"b\"} 0\n", "cleave_epoch 1\n", "cleave_leader 1\n",
-        "cleave_advice_nodes 2\n", "cleave_expected_events 0\n", "cleave_moves 0\n"}) {
+  for (const char* line : {"cleave_requests_total 42\n",
+                           "cleave_node_up{node=\"a\"} 1\n",
+                           "cleave_node_up{node=\"b\"} 0\n",
+                           "cleave_epoch 1\n",
+                           "cleave_leader 1\n",
+                           "cleave_advice_nodes 2\n",
+                           "cleave_expected_events 0\n",
+                           "cleave_moves 0\n",
+                           "cleave_build_info{version=\"1.2.3\"} 1\n",
+                           "process_cpu_seconds_total 1.250\n",
+                           "process_resident_memory_bytes 8000000\n",
+                           "process_open_fds 17\n",
+                           "process_max_fds 1024\n",
+                           "process_start_time_seconds 4.000\n",
+                           "cleave_coordinator_up 1\n",
+                           "cleave_mode{mode=\"auto\"} 1\n",
+                           "cleave_mode{mode=\"observe\"} 0\n",
+                           "cleave_trouble{kind=\"node-down\"} 1\n",
+                           "cleave_trouble{kind=\"coordinator-away\"} 0\n",
+                           "cleave_verdicts{reason=\"no-target\"} 1\n",
+                           "cleave_verdicts{reason=\"budget\"} 0\n",
+                           "cleave_moves_ended_total{end=\"committed\"} 3\n",
+                           "cleave_moves_ended_total{end=\"aborted\"} 1\n",
+                           "cleave_moved_keys_total 700\n",
+                           "cleave_moved_bytes_total 90000\n",
+                           "cleave_node_keys{node=\"a\"} 5\n",
+                           "cleave_node_memory_max_bytes{node=\"a\"} 4000\n",
+                           "cleave_node_marked{node=\"a\"} 1\n",
+                           "cleave_node_load_ratio{node=\"a\"} 1.500000\n",
+                           "cleave_node_load_ratio{node=\"b\"} 0.500000\n",
+                           "cleave_node_requests_per_second{node=\"b\"} 10\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
+}
+
+TEST(Metrics, WhatIsNotKnownIsLeftOut) {
+  EXPECT_EQ(metrics_text().find("cleave_node_keys{node=\"b\"}"), std::string::npos);
 }
 
 // Steps of the fake router: 3 below 1 ms, 1 below 2 ms, 2 from 4 to 5 ms, 1 beyond.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/shown.h"
+
 namespace cleave::admin {
 namespace {
 
@@ -63,9 +65,11 @@ Json render_members(const ring::Node& node) {
 void add_server(Json& json, const control::Status& status, NodeId node) {
   const auto facts = std::ranges::find(status.nodes, node, &control::NodeFacts::node);
   if (facts == status.nodes.end()) return;
+  if (!facts->reachable) return;  // what it had a while ago is not what it has
   json["keys"] = facts->keys;
   json["memory_bytes"] = facts->memory_bytes;
   json["memory_bytes_max"] = facts->memory_bytes_max;
+  json["eviction_policy"] = facts->eviction_policy;
   json["commands"] = facts->commands;
   json["marked"] = facts->marked;
   json["run_id"] = facts->incarnation.run_id;
@@ -81,12 +85,20 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
 
 // How hot the node is; left out where this router has no picture.
 void add_load(Json& json, const control::Status& status, NodeId node) {
-  if (status.heat == nullptr) return;
+  if (!heat_is_known(status)) return;
   const auto load = std::ranges::find(status.heat->nodes, node, &heat::NodeLoad::node);
   if (load == status.heat->nodes.end()) return;
   json["load_ns"] = load->load.mean;
   json["requests_per_s"] = load->requests;
   json["writes_per_s"] = load->writes;
+  if (const auto ratio = load_ratio_ppm(status, node)) json["load_ratio_ppm"] = *ratio;
+}
+
+const char* role_of(const proxy::NodeHealth* health) {
+  if (health == nullptr || !health->up || health->identity.incarnation.run_id.empty()) {
+    return "unknown";
+  }
+  return health->identity.primary ? "primary" : "replica";
 }
 
 Json render_node(const ring::Node& node, const Facts& facts) {
@@ -100,7 +112,11 @@ Json render_node(const ring::Node& node, const Facts& facts) {
                {"members", render_members(node)},
                {"share_ppm", ring::share_ppm(facts.status.view->owned_by(node.id))},
                {"up", known && health->up},
-               {"error", known ? health->error : "not probed yet"}};
+               {"error", known ? health->error : "not probed yet"},
+               {"role", role_of(known ? &*health : nullptr)}};
+  if (known && health->up && health->latency > microseconds{0}) {
+    json["ping_us"] = health->latency.count();
+  }
   add_server(json, facts.status, node.id);
   add_load(json, facts.status, node.id);
   return json;
@@ -133,6 +149,24 @@ Json render_cut(const ring::Cut& cut, const ring::Document& document) {
   json["created_ms"] = cut.created.value();
   json["pinned_until_ms"] = cut.pinned_until.value();
   return json;
+}
+
+Json render_troubles(const StateBook& states) {
+  Json list = Json::array();
+  for (const auto& [key, standing] : states.standing()) {
+    list.push_back({{"code", to_string(key.trouble)},
+                    {"node", key.node},
+                    {"text", printable(standing.text)},
+                    {"since_ms", standing.since.value()}});
+  }
+  return list;
+}
+
+Json render_totals(const control::MoveTotals& totals) {
+  return {{"committed", totals.committed},
+          {"aborted", totals.aborted},
+          {"keys", totals.keys},
+          {"bytes", totals.bytes}};
 }
 
 Json render_options(const ring::SchemeSpec& scheme) {
@@ -189,11 +223,12 @@ Json render_routers(const control::Status& status) {
 
 Json render_status(const Facts& facts) {
   const control::Status& status = facts.status;
-  Json json = {{"session", status.session.value()},
-               {"leader", status.leader},
-               {"term", status.term.value()},
-               {"coordinator", status.coordinator},
-               {"router", render_router(facts.router)}};
+  Json json = {
+      {"session", status.session.value()},    {"leader", status.leader},
+      {"term", status.term.value()},          {"coordinator", status.coordinator},
+      {"version", facts.process.version},     {"started_ms", facts.process.started.value()},
+      {"router", render_router(facts.router)}};
+  if (facts.states != nullptr) json["troubles"] = render_troubles(*facts.states);
   if (status.view == nullptr) return json;
   const ring::Document& document = status.view->document();
   json["pool"] = document.pool;
@@ -207,7 +242,15 @@ Json render_status(const Facts& facts) {
   json["routers"] = render_routers(status);
   json["moves"] = render_moves(status)["moves"];
   json["leftovers"] = render_leftovers(status);
+  json["move_totals"] = render_totals(status.totals);
+  add_outlook(json, status);
   return json;
+}
+
+// After a change of the leader nothing is known for a moment, which is not the same as no load.
+bool heat_is_known(const control::Status& status) {
+  constexpr seconds kHeard{2};
+  return status.heat != nullptr && status.heat->observed >= kHeard;
 }
 
 Json render_ring(const ring::RingView& view) {
@@ -243,10 +286,23 @@ Json render_decision(const control::Decision& decision) {
   for (const control::PassedOver& each : decision.passed_over) {
     passed_over.push_back({{"node", each.node}, {"why", each.why}});
   }
-  return {{"at_ms", decision.at.value()},       {"kind", decision.kind},
-          {"subject", decision.subject},        {"reason", decision.reason},
-          {"predicted", decision.predicted},    {"real", decision.real},
-          {"until_ms", decision.until.value()}, {"alternatives", std::move(passed_over)}};
+  Json json = {{"at_ms", decision.at.value()},       {"kind", decision.kind},
+               {"subject", decision.subject},        {"reason", decision.reason},
+               {"predicted", decision.predicted},    {"real", decision.real},
+               {"until_ms", decision.until.value()}, {"alternatives", std::move(passed_over)}};
+  if (!decision.move) return json;
+  const control::DecidedMove& move = *decision.move;
+  if (move.id != MoveId{}) json["move"] = move.id.value();
+  json["source"] = move.source;
+  json["destination"] = move.destination;
+  json["ranges"] = render_ranges(move.ranges);
+  json["keys"] = move.keys;
+  json["bytes"] = move.bytes;
+  if (move.source_before == 0 && move.destination_after == 0) return json;
+  json["source_load_ns"] = {{"before", move.source_before}, {"after", move.source_after}};
+  json["destination_load_ns"] = {{"before", move.destination_before},
+                                 {"after", move.destination_after}};
+  return json;
 }
 
 Json render_decisions(const control::Status& status) {
@@ -261,11 +317,31 @@ Json render_place(std::string_view key, const ring::RingView& view) {
   const Token token = view.token_of(key);
   const ring::Entry& entry = view.entry(view.find(token));
   const ring::Node* node = ring::find_node(view.document(), entry.node);
-  Json json = {{"key", key}, {"token", ring::to_hex(token)}};
+  Json json = {{"key", shown(key)}, {"token", ring::to_hex(token)}};
   json["node"] = name_of(view.document(), entry.node);
   json["address"] = node == nullptr ? "" : node->members.front().address;
   json.update(render_entry(entry, view.document()));
   return json;
+}
+
+std::optional<std::uint64_t> load_ratio_ppm(const control::Status& status, NodeId node) {
+  if (!heat_is_known(status) || status.view == nullptr) return std::nullopt;
+  std::uint64_t load = 0;
+  std::uint64_t total = 0;
+  for (const heat::NodeLoad& each : status.heat->nodes) {
+    total += each.load.mean;
+    if (each.node == node) load = each.load.mean;
+  }
+  std::uint64_t weight = 0;
+  std::uint64_t weights = 0;
+  for (const ring::Node& each : status.view->document().nodes) {
+    if (each.state == ring::NodeState::kActive) weights += each.weight;
+    if (each.id == node) weight = each.weight;
+  }
+  if (total == 0 || weight == 0 || weights == 0) return std::nullopt;
+  // load / (total * weight / weights), in an order that stays within 64 bits.
+  const std::uint64_t fair = std::max<std::uint64_t>(total / weights * weight, 1);
+  return load / fair * 1'000'000 + load % fair * 1'000'000 / fair;
 }
 
 std::string name_of(const ring::Document& document, NodeId node) {

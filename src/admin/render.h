@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/router_facts.h"
 #include "control/operator.h"
 #include "history/store.h"
-#include "proxy/router.h"
 #include "ring/view.h"
 
 namespace cleave::admin {
@@ -24,6 +24,8 @@ struct Facts {
   const control::Status& status;
   const std::vector<proxy::NodeHealth>& health;
   const proxy::RouterStats& router;
+  const StateBook* states = nullptr;
+  ProcessUsage process = {};
 };
 
 // The routers of the pool; views and when they were heard are the leader's knowledge.
@@ -63,6 +65,13 @@ Json render_ranges(const ring::RangeSet& ranges);
 // Bytes as hexadecimal digits: a key that is no text can be given back so.
 std::string to_hex(std::string_view bytes);
 std::optional<std::string> from_hex(std::string_view digits);
+
+// Whether the routers were heard for long enough to say how hot anything is.
+bool heat_is_known(const control::Status& status);
+// The hottest key, what is planned, and why not more; left out where this router does not know.
+void add_outlook(Json& json, const control::Status& status);
+// A node's load beside what it should carry by its weight, in millionths; nullopt: not known yet.
+std::optional<std::uint64_t> load_ratio_ppm(const control::Status& status, NodeId node);
 
 // The node's name, or "?" for a node that is gone.
 std::string name_of(const ring::Document& document, NodeId node);

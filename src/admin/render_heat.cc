@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "admin/render.h"
+#include "base/shown.h"
 
 namespace cleave::admin {
 namespace {
@@ -33,7 +34,7 @@ Json render_verdict(const balance::Verdict& verdict, const ring::Document& docum
   Json json = {{"why", balance::to_string(verdict.why)},
                {"node", name_of(document, verdict.node)},
                {"text", verdict.text},
-               {"key", verdict.key},
+               {"key", shown(verdict.key)},
                {"until_ms", verdict.until.value()},
                {"alternatives", render_alternatives(verdict.alternatives, document)}};
   if (verdict.token) json["token"] = ring::to_hex(*verdict.token);
@@ -42,7 +43,7 @@ Json render_verdict(const balance::Verdict& verdict, const ring::Document& docum
 
 Json render_heavy(const balance::HeavyToken& heavy, const ring::Document& document) {
   return {{"token", ring::to_hex(heavy.token)},
-          {"key", heavy.key},
+          {"key", shown(heavy.key)},
           {"node", name_of(document, heavy.node)},
           {"load_ns", heavy.load},
           {"ppm", heavy.ppm}};
@@ -121,7 +122,7 @@ Json render_range_loads(const heat::Picture& picture, const ring::Document& docu
 Json render_hot_keys(const heat::Picture& picture, const ring::Document& document) {
   Json list = Json::array();
   for (const heat::KeyLoad& key : picture.keys) {
-    list.push_back({{"key", key.key},
+    list.push_back({{"key", shown(key.key)},
                     {"token", ring::to_hex(key.token)},
                     {"node", name_of(document, key.node)},
                     {"load_ns", key.load},
@@ -152,6 +153,20 @@ Json render_plan(const control::Status& status) {
                {"frozen", document.frozen}};
   json.update(render_plan_of(plan, document));
   return json;
+}
+
+void add_outlook(Json& json, const control::Status& status) {
+  const ring::Document& document = status.view->document();
+  if (heat_is_known(status)) {
+    const Json hot = render_hot_keys(*status.heat, document);
+    json["hottest"] = hot.empty() ? Json(nullptr) : hot.front();
+  }
+  if (status.plan == nullptr) return;
+  const Json plan = render_plan_of(*status.plan, document);
+  json["planned"] = plan["moves"];
+  json["why_not"] = plan["verdicts"];
+  json["heavy"] = plan["heavy"];
+  json["advice"] = plan["advice"];
 }
 
 Json render_events(const ring::Document& document, UnixMillis now) {

@@ -2,12 +2,13 @@
 #include <algorithm>
 
 #include "admin/render.h"
+#include "base/shown.h"
 
 namespace cleave::admin {
 namespace {
 
 Json render_stray(const control::Stray& stray, const ring::Document& document) {
-  return {{"key", stray.key},
+  return {{"key", shown(stray.key)},
           {"key_hex", to_hex(stray.key)},
           {"owner", name_of(document, stray.owner)}};
 }
@@ -38,7 +39,7 @@ Json render_databases(const std::vector<control::OtherDatabase>& databases) {
 Json render_kept(const std::vector<control::StrayKept>& kept) {
   Json list = Json::array();
   for (const control::StrayKept& each : kept)
-    list.push_back({{"key", each.key}, {"key_hex", to_hex(each.key)}, {"why", each.why}});
+    list.push_back({{"key", shown(each.key)}, {"key_hex", to_hex(each.key)}, {"why", each.why}});
   return list;
 }
 

@@ -1,13 +1,34 @@
 #include "app/cli.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <utility>
 
+#include "app/version.h"
+#include "base/shown.h"
+
 namespace cleave::app {
 namespace {
 
-constexpr const char* kVersion = "0.1.0";
+// What people wrote (reasons, names) and servers said is printed only so that it cannot move the
+// cursor.
+void make_printable(Json& json) {
+  if (json.is_string()) json = printable(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return;
+  for (Json& each : json) make_printable(each);
+}
+
+// Messages of ours may have several lines.
+std::string printable_lines(const std::string& text) {
+  std::string safe;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    safe += (begin == 0 ? "" : "\n") + printable(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return safe;
+}
 
 Exit exit_of(const CallFailure& failure) {
   if (failure.unreachable) return kExitUnreachable;
@@ -77,13 +98,15 @@ int Cli::show(const AdminClient::Answer& answer,
   if (json_) {
     print_json(*answer);
   } else {
-    print(*answer);
+    Json safe = *answer;
+    make_printable(safe);
+    print(safe);
   }
   return kExitOk;
 }
 
 int Cli::fail(Exit code, const Error& error) const {
-  std::cerr << "cleave: " << error.message << "\n";
+  std::cerr << "cleave: " << printable_lines(error.message) << "\n";
   if (json_) {
     print_json({{"error", {{"code", to_string(error.code)}, {"message", error.message}}}});
   }

@@ -1,12 +1,18 @@
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "app/bench_probe.h"
 #include "app/cli.h"
 #include "app/entropy.h"
+#include "app/files.h"
 #include "app/load_json.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/table.h"
 #include "load/generator.h"
 #include "net/asio_loop.h"
 
@@ -27,6 +33,7 @@ struct BenchOptions {
   std::uint64_t seed = 0;
   std::uint32_t shift_seconds = 0;
   std::string prefix = "key:";
+  std::string password_file;
   bool verify = false;
   bool no_fill = false;
 };
@@ -38,8 +45,23 @@ constexpr std::uint32_t kExpiring = 50;
 
 std::uint32_t thousandths(double share) { return static_cast<std::uint32_t>(share * 1'000 + 0.5); }
 
-load::Generator::Options generator_options(const BenchOptions& options) {
+// CLEAVE_PASSWORD, or the first line of a file: on the command line every user of the machine would
+// see it.
+Result<std::string> read_password(const std::string& file) {
+  if (file.empty()) {
+    const char* const given = std::getenv("CLEAVE_PASSWORD");
+    return given == nullptr ? std::string() : std::string(given);
+  }
+  Result<std::string> text = read_file(file);
+  if (!text) return text;
+  text->erase(std::min(text->find_first_of("\r\n"), text->size()));
+  if (text->empty()) return fail(Code::kInvalid, file + ": its first line is empty");
+  return text;
+}
+
+load::Generator::Options generator_options(const BenchOptions& options, std::string password) {
   load::Generator::Options made;
+  made.password = std::move(password);
   made.addresses = {{.host = options.host, .port = options.port}};
   made.clients = options.clients;
   made.pipeline = options.pipeline;
@@ -63,42 +85,57 @@ load::Generator::Options generator_options(const BenchOptions& options) {
 }
 
 // Looks for signals and draws the progress, some times a second.
-void watch(net::Loop& loop, load::Generator& generator, Progress& progress) {
+void watch(net::Loop& loop, load::Generator& generator, Progress& progress, milliseconds duration) {
   if (stop_wanted(milliseconds{0})) generator.stop();
   const load::Generator::Progress now = generator.progress();
   if (generator.phase() == load::Phase::kFilling) progress.show("filling", now.done, now.of);
   if (generator.phase() == load::Phase::kSweeping) progress.show("checking", now.done, now.of);
   if (generator.phase() == load::Phase::kRunning) {
-    progress.show("running: " + std::to_string(generator.report().operations) + " operations");
+    const load::Report report = generator.report();
+    progress.show("running " + grouped(report.operations) + " operations",
+                  static_cast<std::uint64_t>(report.elapsed.count()),
+                  static_cast<std::uint64_t>(nanoseconds{duration}.count()));
   }
-  loop.after(milliseconds{200}, [&] { watch(loop, generator, progress); });
+  loop.after(milliseconds{200}, [&, duration] { watch(loop, generator, progress, duration); });
+}
+
+int cannot_begin(const Cli& cli, const BenchOptions& options, const std::string& why,
+                 bool password_given) {
+  std::string text =
+      "nothing could be done at " + options.host + ":" + std::to_string(options.port) + ": " + why;
+  if (why.contains("NOAUTH") && !password_given)
+    text += "; give the password by --password-file or in CLEAVE_PASSWORD";
+  return cli.fail(kExitUnreachable, {Code::kUnavailable, text});
 }
 
 int bench(const Cli& cli, const BenchOptions& options) {
+  const Result<std::string> password = read_password(options.password_file);
+  if (!password) return cli.fail(kExitUsage, password.error());
   hold_stop_signals();
   const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
+  const net::Address address{.host = options.host, .port = options.port};
+  if (const auto began = probe_for_load(*loop, address, *password); !began)
+    return cannot_begin(cli, options, began.error().message, !password->empty());
   load::Report report;
   {
-    load::Generator generator(*loop, generator_options(options));
+    load::Generator generator(*loop, generator_options(options, *password));
     Progress progress;
     generator.start([&](const load::Report& finished) {
       report = finished;
       loop->stop();
     });
-    watch(*loop, generator, progress);
+    watch(*loop, generator, progress, seconds{options.seconds});
     loop->run();
   }
   if (report.operations == 0 && report.filled == 0) {
     const std::string why =
         report.errors_by_text.empty() ? "no answer" : report.errors_by_text.begin()->first;
-    return cli.fail(kExitUnreachable,
-                    {Code::kUnavailable, "nothing could be done at " + options.host + ":" +
-                                             std::to_string(options.port) + ": " + why});
+    return cannot_begin(cli, options, why, !password->empty());
   }
   if (cli.json()) {
     Cli::print_json(to_json(report));
   } else {
-    std::cout << to_text(report);
+    std::cout << to_text(report, options.verify ? Verified::kYes : Verified::kNo);
   }
   return report.clean() ? kExitOk : kExitFailed;
 }
@@ -142,6 +179,10 @@ void add_bench(Cli& cli) {
       ->capture_default_str();
   command.add_option("--seed", options->seed, "0 = another one each time")->capture_default_str();
   command.add_option("--prefix", options->prefix, "of the keys' names")->capture_default_str();
+  command
+      .add_option("--password-file", options->password_file,
+                  "its first line is the router's password; default: CLEAVE_PASSWORD")
+      ->type_name("FILE");
   command.add_flag("--verify", options->verify, "judge every answer, and read all keys at the end");
   command.add_flag("--no-fill", options->no_fill, "do not write every key once before");
 }

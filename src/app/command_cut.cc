@@ -17,8 +17,10 @@ struct CutOptions {
 
 int cut(const Cli& cli, const CutOptions& options) {
   Json body;
-  if (const std::optional<Token> token = as_token(options.at)) {
-    body["at"] = ring::to_hex(*token);
+  const auto token = as_token(options.at);
+  if (!token) return cli.fail(kExitUsage, {Code::kInvalid, "--at: " + token.error().message});
+  if (*token) {
+    body["at"] = ring::to_hex(**token);
   } else {
     body["key"] = options.at;
   }
@@ -43,7 +45,10 @@ void add_cut(Cli& cli) {
        .description = "lay a boundary: the range that ends there becomes a cut of its owner",
        .example = "cleave cut --at user:1000"},
       [&cli, options] { return cut(cli, *options); });
-  command.add_option("--at", options->at, "a key, or a token as 0x...")->required();
+  command
+      .add_option("--at", options->at,
+                  "a key (as it is shown: \\xNN is a byte), or a token as 0x...")
+      ->required();
   command.add_option("--pin", options->pin, "keep it at least so long (2h, 1d): it is not merged");
   command.add_option("--reason", options->reason, "why, for the record");
 }

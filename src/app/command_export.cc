@@ -1,9 +1,9 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "app/cli.h"
+#include "app/files.h"
 #include "app/pool_file.h"
 #include "app/status_summary.h"
 #include "convert/export.h"
@@ -16,6 +16,7 @@ struct ExportArguments {
   PoolFile config;  // empty path: ask the router
   std::string listen;
   std::string out;
+  bool force = false;
 };
 
 int write_out(const Cli& cli, const ExportArguments& given, convert::Pool pool) {
@@ -25,8 +26,10 @@ int write_out(const Cli& cli, const ExportArguments& given, convert::Pool pool) 
   const auto text = convert::export_pool(*peer, pool);
   if (!text) return cli.fail(kExitFailed, text.error());
   if (!given.out.empty()) {
-    if (const auto written = write_file(given.out, *text); !written)
-      return cli.fail(kExitFailed, written.error());
+    const auto written =
+        write_file(given.out, *text, has_secrets(pool) ? Secrets::kSome : Secrets::kNone,
+                   given.force ? Overwrite::kYes : Overwrite::kNo);
+    if (!written) return cli.fail(kExitUsage, written.error());
   }
   if (cli.json()) {
     Cli::print_json({{"pool", pool.name}, {"peer", given.peer}, {"text", *text}});
@@ -77,6 +80,7 @@ void add_export(Cli& cli) {
                   "where the peer listens; default: as the file's pool, else 127.0.0.1:6380")
       ->type_name("HOST:PORT");
   command.add_option("--out", given->out, "write it here; default: standard output");
+  command.add_flag("--force", given->force, "overwrite a file that is there");
 }
 
 }  // namespace cleave::app

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "app/cli.h"
+#include "app/files.h"
 #include "app/pool_file.h"
 #include "convert/cleave_yaml.h"
 
@@ -11,8 +13,15 @@ namespace {
 
 struct ImportArguments {
   PoolFile file;
+  std::string listen;
   std::string out;
+  bool force = false;
 };
+
+bool has_secrets(const convert::Imported& imported) {
+  return std::ranges::any_of(imported.pools,
+                             [](const convert::Pool& pool) { return app::has_secrets(pool); });
+}
 
 Json pool_json(const convert::Pool& pool) {
   Json nodes = Json::array();
@@ -43,17 +52,24 @@ void tell_remarks(const convert::Imported& imported, const std::string& path) {
 }
 
 int import(const Cli& cli, const ImportArguments& given) {
-  const auto imported = import_file(given.file);
+  auto imported = import_file(given.file);
   if (!imported) {
     const bool no_file = imported.error().code == Code::kNotFound;
     return cli.fail(no_file ? kExitUsage : kExitFailed, imported.error());
+  }
+  if (!given.listen.empty()) {
+    if (const auto address = net::parse_address(given.listen); !address)
+      return cli.fail(kExitUsage, {Code::kInvalid, "--listen: " + address.error().message});
+    for (convert::Pool& pool : imported->pools) pool.listener = given.listen;
   }
   tell_remarks(*imported, given.file.path);
   const auto yaml = convert::to_cleave_yaml(*imported, given.file.path);
   if (!yaml) return cli.fail(kExitFailed, yaml.error());
   if (!given.out.empty()) {
-    if (const auto written = write_file(given.out, *yaml); !written)
-      return cli.fail(kExitFailed, written.error());
+    const auto written =
+        write_file(given.out, *yaml, has_secrets(*imported) ? Secrets::kSome : Secrets::kNone,
+                   given.force ? Overwrite::kYes : Overwrite::kNo);
+    if (!written) return cli.fail(kExitUsage, written.error());
   }
   if (cli.json()) {
     Json pools = Json::array();
@@ -83,7 +99,13 @@ void add_import(Cli& cli) {
                   "of twemproxy, nginx, HAProxy or Envoy, or a Codis slot table")
       ->required();
   add_pool_options(command, given->file);
+  command
+      .add_option(
+          "--listen", given->listen,
+          "where the router listens, to run beside the other proxy; default: where that does")
+      ->type_name("HOST:PORT");
   command.add_option("--out", given->out, "write the cleave.yaml here; default: standard output");
+  command.add_flag("--force", given->force, "overwrite a file that is there");
 }
 
 }  // namespace cleave::app

@@ -42,7 +42,8 @@ void add_move(Cli& cli) {
                                      [&cli, options] { return move(cli, *options); });
   CLI::Option_group* what = command.add_option_group("what", "what to move");
   what->add_option("--range", options->range, "FIRST-LAST, two tokens, both inside");
-  what->add_option("--key", options->key, "a key; everything with its token goes along");
+  what->add_option("--key", options->key,
+                   "a key, as it is shown (\\xNN is a byte); all with its token goes along");
   what->require_option(1);
   command.add_option("--to", options->to, "the node that shall own it")->required();
   command.add_option("--reason", options->reason, "why, for the record");

@@ -14,6 +14,7 @@ struct NodeOptions {
   std::vector<std::string> members;
   std::uint32_t weight = 1;
   std::string hash_key;
+  bool force = false;
 };
 
 void add_node_add(Cli& cli, CLI::App& group) {
@@ -27,7 +28,8 @@ void add_node_add(Cli& cli, CLI::App& group) {
         const Json body = {{"name", options->name},
                            {"members", options->members},
                            {"weight", options->weight},
-                           {"hash_key", options->hash_key}};
+                           {"hash_key", options->hash_key},
+                           {"force", options->force}};
         return cli.show(cli.client().post("/nodes", body), [&](const Json&) {
           std::cout << options->name << " joined; mark its server with `cleave adopt` if it is not "
                     << "yours yet\n";
@@ -40,6 +42,7 @@ void add_node_add(Cli& cli, CLI::App& group) {
       ->capture_default_str();
   command.add_option("--hash-key", options->hash_key,
                      "what the scheme hashes in place of the name");
+  command.add_flag("--force", options->force, "also a server that does not answer now");
 }
 
 void add_node_drain(Cli& cli, CLI::App& group) {

@@ -2,11 +2,11 @@
 #include <iostream>
 #include <memory>
 
+#include "app/files.h"
 #include "app/pool_file.h"
 #include "app/ring_commands.h"
 #include "app/saved_rings.h"
 #include "app/table.h"
-#include "app/yaml_walk.h"
 #include "supervise/files.h"
 
 namespace cleave::app {

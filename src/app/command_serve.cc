@@ -2,6 +2,7 @@
 #include <string>
 
 #include "app/cli.h"
+#include "app/log.h"
 #include "app/run_router.h"
 #include "app/signals.h"
 
@@ -11,6 +12,7 @@ namespace {
 int serve(const Cli& cli, const std::string& file) {
   Result<Config> config = load_config(file);
   if (!config) return cli.fail(kExitUsage, config.error());
+  set_log_format(config->log_format);
   hold_stop_signals();
   const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
   const int code = run_router(

@@ -24,11 +24,8 @@ struct Tally {
   Json kept = Json::array();
 };
 
-// A key as people read it: ASCII, escaped, because it may be any bytes, also those that a terminal
-// obeys.
-std::string shown(const Json& key) {
-  return Json(key.value("key", "")).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
+// A key as people read it: the router has escaped what a terminal would obey (base/shown.h).
+std::string shown(const Json& key) { return '"' + key.value("key", "") + '"'; }
 
 void print_list(const Json& answer) {
   std::uint64_t strays = 0;

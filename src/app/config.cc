@@ -4,9 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "app/files.h"
 #include "app/yaml_walk.h"
 #include "balance/named_constants.h"
 #include "base/ascii.h"
+#include "base/node_name.h"
 #include "ring/edits.h"
 
 namespace cleave::app {
@@ -25,11 +27,10 @@ std::string read_name(Section& section) {
   return name;
 }
 
-// Clients and proxies that give their servers no names call them by their addresses.
 std::string read_node_name(Section& section) {
   std::string name = section.text("name");
-  if (!is_plain_name(name, ":")) {
-    section.fail("name", "want 1 to 64 letters, digits, '-', '_', '.' or ':', got '" + name + "'");
+  if (!is_node_name(name)) {
+    section.fail("name", std::string(kNodeNameRule) + ", got '" + name + "'");
   }
   return name;
 }
@@ -37,7 +38,10 @@ std::string read_node_name(Section& section) {
 net::Address read_server(Section& section, std::set<std::string>& seen) {
   net::Address address = section.address("address");
   if (address.port == 0) section.fail("address", "want a port from 1 to 65535");
-  if (!seen.insert(net::to_string(address)).second) {
+  // Two names for one server that can be told apart from here; others by the server's run id.
+  net::Address same = address;
+  if (lowered(same.host) == "localhost") same.host = "127.0.0.1";
+  if (!seen.insert(net::to_string(same)).second) {
     section.fail("address", net::to_string(address) + " is there twice; a server is one member");
   }
   return address;
@@ -349,6 +353,10 @@ void read_rest(Section& root, Config& config) {
   read_coordination(root, config);
   read_history(root, config);
   read_balance(root, config.balance);
+  Section log = root.section("log");
+  config.log_format =
+      log.choice("format", {"text", "json"}, 0) == 0 ? LogFormat::kText : LogFormat::kJson;
+  log.finish();
 }
 
 Result<Config> read_config(const YAML::Node& document, Walk& walk) {

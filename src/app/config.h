@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/log.h"
 #include "app/webhook.h"
 #include "backend/pipe.h"
 #include "balance/constants.h"
@@ -88,6 +89,7 @@ struct Config {
   std::string history_path;  // SQLite file of past heat and decisions; of this router alone
   BalanceConfig balance;
   Limits limits;
+  LogFormat log_format = LogFormat::kText;
 };
 
 // Errors: kInvalid, "FILE:LINE:COLUMN: where: what is allowed, what was found". `file` is only for

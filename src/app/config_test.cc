@@ -55,6 +55,7 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
   EXPECT_EQ(config->limits.clients_max, 20U);
   EXPECT_EQ(config->limits.copy_bytes_per_second, 0U);
+  EXPECT_EQ(config->log_format, LogFormat::kJson);
 }
 
 TEST(Config, ReadsACoordinationService) {
@@ -152,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadCase{"UnknownKey", "workers: 1", "worker: 1",
                 "f.yaml:3:1: worker: unknown key; known here: insecure, pools, listeners, admin, "
-                "limits, workers, coordination, history, balance"},
+                "limits, workers, coordination, history, balance, log"},
         BadCase{"UnknownKeyDeepInside", "{name: a,", "{name: a, wieght: 2,",
                 "f.yaml:7:19: pools[0].nodes[0].wieght: unknown key; known here: name, position, "
                 "hash_key, weight, members"},

@@ -54,12 +54,12 @@ Result<std::unique_ptr<RouterProcess>> DemoServers::start_router(
   config.coordination.path = directory_ + "/cleave.db";
   config.coordination.saved_rings = config.coordination.path + ".rings";
   config.history_path = config.coordination.path + ".history";
-  Result<std::unique_ptr<RouterProcess>> router = RouterProcess::start(
-      {.config = std::move(config),
-       .mark_new_servers = options.mark_new_servers,
-       .seed = options.seed,
-       .log = options.verbose ? std::function<void(const std::string&)>(log_info)
-                              : [](const std::string&) {}});
+  Result<std::unique_ptr<RouterProcess>> router =
+      RouterProcess::start({.config = std::move(config),
+                            .mark_new_servers = options.mark_new_servers,
+                            .seed = options.seed,
+                            .log = options.verbose ? std::function<void(const LogLine&)>(log_line)
+                                                   : [](const LogLine&) {}});
   if (!router) return router;
   if (const Result<void> served = wait_until_served(**router); !served) {
     return std::unexpected(served.error());

@@ -31,7 +31,7 @@ Json to_json(const load::Report& report) {
           {"examples", verdict.examples}};
 }
 
-std::string to_text(const load::Report& report) {
+std::string to_text(const load::Report& report, Verified verified) {
   const load::Verdict& verdict = report.verdict;
   Table table({"", ""});
   const auto row = [&](const char* name, const std::string& value) { table.add({name, value}); };
@@ -45,10 +45,12 @@ std::string to_text(const load::Report& report) {
   row("p99", ms(report.p99_us));
   row("slowest", ms(report.max_us));
   row("errors", grouped(report.errors));
-  row("writes acknowledged", grouped(verdict.writes_acked));
-  row("writes lost", grouped(verdict.writes_lost));
-  row("reads wrong", grouped(verdict.reads_wrong));
-  row("keys not checked", grouped(report.unchecked));
+  if (verified == Verified::kYes) {
+    row("writes acknowledged", grouped(verdict.writes_acked));
+    row("writes lost", grouped(verdict.writes_lost));
+    row("reads wrong", grouped(verdict.reads_wrong));
+    row("keys not checked", grouped(report.unchecked));
+  }
   std::string text = table.text();
   text.erase(0, text.find('\n') + 1);  // the empty head
   for (const auto& [error, count] : report.errors_by_text) {

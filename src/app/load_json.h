@@ -1,6 +1,7 @@
 // The load generator's report as the JSON that `cleave bench` and the demonstrations print.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "app/admin_client.h"
@@ -15,7 +16,8 @@ Json to_json(const load::Report& report);
 // Microseconds as milliseconds with three digits.
 double to_ms(std::uint64_t microseconds);
 
-// The same for people.
-std::string to_text(const load::Report& report);
+// The same for people. Without verification nothing is said of writes and reads: 0 would be a lie.
+enum class Verified : std::uint8_t { kNo, kYes };
+std::string to_text(const load::Report& report, Verified verified);
 
 }  // namespace cleave::app

@@ -2,11 +2,14 @@
 
 namespace cleave::app {
 
-std::optional<Token> as_token(std::string_view text) {
-  if (!text.starts_with("0x") && text.size() != 16) return std::nullopt;
+Result<std::optional<Token>> as_token(std::string_view text) {
+  const bool meant = text.starts_with("0x") || text.starts_with("0X");
+  if (!meant && text.size() != 16) return std::nullopt;
   const Result<Token> token = ring::parse_token(text);
-  if (!token) return std::nullopt;
-  return *token;
+  if (token) return *token;
+  if (!meant) return std::nullopt;
+  return fail(Code::kInvalid,
+              token.error().message + "; a key that begins with 0x is written \\x30x...");
 }
 
 Result<ring::TokenRange> parse_range(std::string_view text) {

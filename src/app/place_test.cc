@@ -6,12 +6,19 @@ namespace cleave::app {
 namespace {
 
 TEST(Place, TokensAreToldFromKeys) {
-  EXPECT_EQ(as_token("0x0a"), Token{10});
-  EXPECT_EQ(as_token("000000000000000a"), Token{10});
-  EXPECT_EQ(as_token("0a"), std::nullopt) << "a short word is a key, also if it looks hexadecimal";
-  EXPECT_EQ(as_token("user:1"), std::nullopt);
-  EXPECT_EQ(as_token("0xyz"), std::nullopt);
-  EXPECT_EQ(as_token("sixteen letters!"), std::nullopt);
+  EXPECT_EQ(as_token("0x0a").value(), Token{10});
+  EXPECT_EQ(as_token("000000000000000a").value(), Token{10});
+  EXPECT_EQ(as_token("0a").value(), std::nullopt)
+      << "a short word is a key, also if it looks hexadecimal";
+  EXPECT_EQ(as_token("user:1").value(), std::nullopt);
+  for (const char* slip : {"0xyz", "0xzz", "0x", "0x12345678123456789", "0X1g"}) {
+    const auto token = as_token(slip);
+    ASSERT_FALSE(token) << slip;
+    EXPECT_EQ(token.error().code, Code::kInvalid);
+    EXPECT_NE(token.error().message.find("\\x30x"), std::string::npos);
+  }
+  EXPECT_EQ(as_token("\\x30xzz").value(), std::nullopt) << "a key whose name begins with 0x";
+  EXPECT_EQ(as_token("sixteen letters!").value(), std::nullopt);
 }
 
 TEST(Place, RangesNeedTwoTokensInOrder) {

@@ -1,10 +1,9 @@
 #include "app/pool_file.h"
 
-#include <fstream>
 #include <utility>
 
 #include "app/config.h"
-#include "app/yaml_walk.h"
+#include "app/files.h"
 #include "convert/ring_summary.h"
 
 namespace cleave::app {
@@ -68,12 +67,8 @@ Result<convert::Pool> read_pool_file(const PoolFile& file) {
   return fail(Code::kNotFound, file.path + ": there is no pool '" + file.pool + "'");
 }
 
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) return fail(Code::kUnavailable, path + ": cannot be written");
-  return {};
+bool has_secrets(const convert::Pool& pool) {
+  return !pool.client_password.empty() || !pool.server_password.empty();
 }
 
 }  // namespace cleave::app

@@ -29,7 +29,7 @@ Result<convert::Imported> import_file(const PoolFile& file);
 // are several.
 Result<convert::Pool> read_pool_file(const PoolFile& file);
 
-// Errors: kUnavailable.
-Result<void> write_file(const std::string& path, const std::string& text);
+// Whether a file with this pool in it has a password in it.
+bool has_secrets(const convert::Pool& pool);
 
 }  // namespace cleave::app

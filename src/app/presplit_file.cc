@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/files.h"
 #include "app/place.h"
 #include "app/times.h"
 #include "app/yaml_walk.h"

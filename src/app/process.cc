@@ -9,15 +9,21 @@
 
 #include "admin/api.h"
 #include "admin/render.h"
+#include "app/config_drift.h"
 #include "app/coordinator.h"
+#include "app/decision_follower.h"
 #include "app/entropy.h"
+#include "app/identify_server.h"
 #include "app/saved_rings.h"
+#include "app/state_watch.h"
+#include "app/version.h"
 #include "control/controller.h"
 #include "control/usual_levels.h"
 #include "history/store.h"
 #include "net/asio_loop.h"
 #include "peer/http_directory.h"
 #include "peer/http_service.h"
+#include "supervise/process_usage.h"
 
 namespace cleave::app {
 namespace {
@@ -70,6 +76,22 @@ class RouterProcess::Impl final : public admin::RouterFacts {
     router_->stats(std::move(done));
   }
 
+  admin::ProcessUsage usage() const override {
+    const supervise::ProcessUsage now = supervise::process_usage();
+    return {.version = kVersion,
+            .started = started_,
+            .cpu = now.cpu,
+            .resident_bytes = now.resident_bytes,
+            .open_files = now.open_files,
+            .open_files_max = now.open_files_max};
+  }
+  const admin::StateBook& states() const override { return watch_->book(); }
+  const admin::PastDecisions* past_decisions() const override { return &follower_->past(); }
+  void identify(const net::Address& address,
+                std::function<void(Result<std::string>)> done) override {
+    looks_->run_id(address, std::move(done));
+  }
+
   State state() const {
     const std::lock_guard lock(mutex_);
     return state_;
@@ -92,6 +114,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   }
 
  private:
+  void note(const std::string& text) { options_.log({.text = text}); }
   void make_loops();
   Result<void> listen();
   void answer(const net::HttpRequest& request, const net::HttpServer::Reply& reply);
@@ -109,6 +132,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   void stop();
 
   Options options_;
+  UnixMillis started_ = SystemClock().wall_now();
   SessionId session_{random_name()};
   std::unique_ptr<net::AsioLoop> control_;
   std::vector<std::unique_ptr<net::AsioLoop>> workers_;
@@ -120,6 +144,9 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   std::unique_ptr<control::Controller> controller_;
   std::unique_ptr<proxy::Router> router_;
   std::unique_ptr<peer::HttpService> peer_service_;
+  std::unique_ptr<StateWatch> watch_;
+  std::unique_ptr<DecisionFollower> follower_;
+  std::unique_ptr<ServerLooks> looks_;
   std::unique_ptr<admin::Api> api_;
   std::unique_ptr<net::HttpServer> http_;
   std::vector<std::thread> threads_;
@@ -146,6 +173,18 @@ Result<void> RouterProcess::Impl::start() {
   make_router();
   directory_->set_own(*router_);
   peer_service_ = std::make_unique<peer::HttpService>(*control_, session_, *router_);
+  watch_ = std::make_unique<StateWatch>(
+      StateWatch::Options{.loop = *control_,
+                          .order_taker = *controller_,
+                          .router = *this,
+                          .store = options_.config.pool.kind == PoolKind::kStore,
+                          .log = options_.log});
+  looks_ = std::make_unique<ServerLooks>(*control_, options_.config.pool.credentials, session_);
+  follower_ = std::make_unique<DecisionFollower>(
+      DecisionFollower::Options{.loop = *control_,
+                                .order_taker = *controller_,
+                                .history = *history_,
+                                .token = options_.config.admin.token});
   api_ = std::make_unique<admin::Api>(admin::Api::Options{
       .order_taker = *controller_,
       .router = *this,
@@ -163,6 +202,8 @@ Result<void> RouterProcess::Impl::start() {
     controller_->start();
     remember_heat();
     recall_usual();
+    watch_->start();
+    follower_->start();
   });
   threads_.emplace_back([this] { control_->run(); });
   for (const auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
@@ -230,14 +271,16 @@ void RouterProcess::Impl::make_controller() {
       .last_asked = last_asked(),
       .publish = [this](ring::RingSnapshot view) { publish(std::move(view)); },
       .removed = [this](const Error& why) { enter(State::kRemoved, why); },
-      .log = options_.log,
+      .log = [this](const std::string& text) { note(text); },
       .decided =
           [this](const control::Decision& decision) {
             std::string told = admin::to_body(admin::render_decision(decision));
-            options_.log(decision.kind + " " + decision.subject + ": " + decision.reason);
+            options_.log({.event = "decision",
+                          .text = decision.kind + " " + decision.subject + ": " + decision.reason});
             const std::optional<WebhookUrl>& webhook = options_.config.balance.webhook;
             if (webhook && decision.kind == "advice")
-              send_webhook(*control_, *webhook, told, options_.log);
+              send_webhook(*control_, *webhook, told,
+                           [this](const std::string& text) { note(text); });
             history_->append_decision(decision.at, std::move(told));
           }});
 }
@@ -248,14 +291,16 @@ void RouterProcess::Impl::make_history() {
       .path = options_.config.history_path,
       .clock = clock_,
       .post = [this](std::function<void()> callback) { control_->post(std::move(callback)); },
-      .trouble = [this](const Error& why) { options_.log("history: " + why.message); }});
+      .trouble = [this](const Error& why) { note("history: " + why.message); }});
 }
 
 void RouterProcess::Impl::make_saved_rings() {
   const std::string& folder = options_.config.coordination.saved_rings;
   if (folder.empty()) return;
-  saved_rings_ = std::make_unique<SavedRings>(
-      SavedRings::Options{.directory = folder, .clock = clock_, .trouble = options_.log});
+  saved_rings_ = std::make_unique<SavedRings>(SavedRings::Options{
+      .directory = folder, .clock = clock_, .trouble = [this](const std::string& text) {
+        note(text);
+      }});
 }
 
 void RouterProcess::Impl::remember_heat() {
@@ -304,6 +349,9 @@ void RouterProcess::Impl::publish(ring::RingSnapshot view) {
   if (saved_rings_ != nullptr) saved_rings_->see(view_);
   if (routing_) return router_->set_view(view_);
   if (!first) return;
+  for (std::string& line : ignored_settings(options_.config, view_->document())) {
+    options_.log({.level = LogLevel::kWarning, .event = "file-ignored", .text = std::move(line)});
+  }
   const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
   route_when_marked(control_->now() + (wait ? kMarkPatience : milliseconds{0}));
 }
@@ -356,6 +404,9 @@ void RouterProcess::Impl::stop() {
   }
   http_.reset();
   api_.reset();
+  looks_.reset();
+  follower_.reset();
+  watch_.reset();
   peer_service_.reset();
   router_.reset();
   controller_.reset();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/log.h"
 #include "base/result.h"
 #include "control/operator.h"
 #include "proxy/router.h"
@@ -28,7 +29,7 @@ class RouterProcess {
     Config config;
     bool mark_new_servers = false;  // see control::Controller::Options
     std::uint64_t seed = 0;
-    std::function<void(const std::string&)> log;  // any thread
+    std::function<void(const LogLine&)> log;  // any thread
   };
 
   enum class State : std::uint8_t {

@@ -81,7 +81,7 @@ int run_router(const Cli& cli, net::AsioLoop& loop, const RunOptions& options) {
         RouterProcess::start({.config = options.config,
                               .mark_new_servers = options.mark_new_servers,
                               .seed = random_bits(),
-                              .log = log_info});
+                              .log = log_line});
     if (!process) return cli.fail(kExitUsage, process.error());
     const Ended ended = Watch(cli, loop, options, **process).wait();
     const Error why = (*process)->error();

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/yaml_walk.h"
+#include "app/files.h"
 #include "base/hash.h"
 #include "supervise/files.h"
 

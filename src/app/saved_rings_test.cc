@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/yaml_walk.h"
+#include "app/files.h"
 #include "ring/edits.h"
 #include "supervise/temporary_directory.h"
 

@@ -1,5 +1,7 @@
 #include "app/scheme_arguments.h"
 
+#include "app/files.h"
+
 #include <fstream>
 #include <iterator>
 
@@ -42,12 +44,12 @@ Result<ring::SchemeSpec> parse_scheme(const std::string& name,
 }
 
 Result<std::vector<std::string>> read_keys(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kNotFound, "cannot read the keys of '" + path + "'");
+  Result<std::ifstream> file = open_file(path);
+  if (!file) return std::unexpected(file.error());
   std::vector<std::string> keys;
   std::string key;
-  while (std::getline(file, key)) keys.push_back(key);
-  if (file.bad()) return fail(Code::kNotFound, "cannot read the keys of '" + path + "'");
+  while (std::getline(*file, key)) keys.push_back(key);
+  if (file->bad()) return fail(Code::kNotFound, "cannot read the keys of '" + path + "'");
   return keys;
 }
 

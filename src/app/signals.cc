@@ -3,6 +3,8 @@
 #include <csignal>
 #include <ctime>
 
+#include "app/log.h"
+
 namespace cleave::app {
 namespace {
 
@@ -11,6 +13,11 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  return set;
+}
+
+sigset_t held_signals() {
+  sigset_t set = stop_signals();
   sigaddset(&set, SIGHUP);
   return set;
 }
@@ -18,17 +25,20 @@ sigset_t stop_signals() {
 }  // namespace
 
 void hold_stop_signals() {
-  const sigset_t set = stop_signals();
+  const sigset_t set = held_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool stop_wanted(milliseconds patience) {
-  const sigset_t set = stop_signals();
+  const sigset_t set = held_signals();
   timespec time{};
   time.tv_sec = patience.count() / 1'000;
   time.tv_nsec = patience.count() % 1'000 * 1'000'000;
-  return sigtimedwait(&set, nullptr, &time) > 0;
+  const int signal = sigtimedwait(&set, nullptr, &time);
+  if (signal != SIGHUP) return signal > 0;
+  log_info("SIGHUP is ignored: nothing is read again; to change the configuration, restart");
+  return false;
 }
 
 }  // namespace cleave::app

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as something to wait for.
+// SIGINT and SIGTERM as something to wait for. SIGHUP ends nothing: it is told in the log.
 #pragma once
 
 #include "base/clock.h"

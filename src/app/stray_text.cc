@@ -9,10 +9,8 @@ namespace {
 std::string first_example(const Json& examples) {
   if (examples.empty()) return "";
   const Json& first = examples.front();
-  // ASCII, escaped: a key may be any bytes, also those that a terminal obeys.
-  return ", e.g. " +
-         Json(first.value("key", "")).dump(-1, ' ', true, Json::error_handler_t::replace) +
-         " (it looks at " + first.value("owner", "?") + ")";
+  return ", e.g. \"" + first.value("key", "") + "\" (it looks at " + first.value("owner", "?") +
+         ")";
 }
 
 }  // namespace

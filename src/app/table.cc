@@ -4,14 +4,10 @@
 #include <array>
 #include <cstdio>
 
+#include "base/shown.h"
+
 namespace cleave::app {
 namespace {
-
-// Characters of UTF-8 text: bytes that do not go on with another character.
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & '\xC0') != '\x80'; }));
-}
 
 bool is_number(const std::string& text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
@@ -63,6 +59,47 @@ std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
+}
+
+std::string compact(std::uint64_t number) {
+  static constexpr std::array<const char*, 6> kUnits = {"", "k", "M", "G", "T", "P"};
+  std::size_t unit = 0;
+  std::uint64_t tenths = number * 10;
+  if (number > UINT64_MAX / 10) tenths = UINT64_MAX;
+  while (tenths >= 10'000 && unit + 1 < kUnits.size()) {
+    tenths /= 1'000;
+    ++unit;
+  }
+  if (unit == 0) return std::to_string(number);
+  const std::string rest = tenths < 1'000 ? "." + std::to_string(tenths % 10) : "";
+  return std::to_string(tenths / 10) + rest + kUnits[unit];
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::string line;
+  const auto end_line = [&] {
+    out += line + "\n";
+    line.assign(indent, ' ');
+  };
+  std::size_t used = 0;  // characters of words on the line
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    if (used > 0 && characters(line) + 1 + characters(word) > width) {
+      end_line();
+      used = 0;
+    }
+    if (used > 0) line += ' ';
+    // A word that is longer than a line goes on in the next.
+    for (const char each : word) {
+      if ((each & '\xC0') != '\x80' && characters(line) >= width) end_line();
+      line += each;
+    }
+    used += characters(word) + 1;
+  }
+  return out + line + "\n";
 }
 
 std::string two_decimals(double number) {

@@ -1,8 +1,10 @@
 // Text for people: aligned tables and bars.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleave::app {
@@ -13,6 +15,8 @@ class Table {
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   std::string text() const;
+  // Without the head.
+  std::size_t rows() const { return rows_.size() - 1; }
 
  private:
   std::vector<std::vector<std::string>> rows_;
@@ -29,5 +33,15 @@ std::string two_decimals(double number);
 
 // "1234567" -> "1,234,567".
 std::string grouped(std::uint64_t number);
+
+// 12'345 -> "12.3k": at most five characters.
+std::string compact(std::uint64_t number);
+
+// Lines of at most `width` characters, each with its end; all but the first begin with `indent`
+// blanks. Requires: indent < width.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+// What fits the narrowest terminal.
+inline constexpr std::size_t kTerminalWidth = 80;
 
 }  // namespace cleave::app

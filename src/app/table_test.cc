@@ -31,5 +31,22 @@ TEST(Numbers, ReadWell) {
   EXPECT_EQ(grouped(1'234'567), "1,234,567");
 }
 
+TEST(Numbers, CompactOnesTakeFiveCharacters) {
+  EXPECT_EQ(compact(0), "0");
+  EXPECT_EQ(compact(999), "999");
+  EXPECT_EQ(compact(1'000), "1.0k");
+  EXPECT_EQ(compact(12'345), "12.3k");
+  EXPECT_EQ(compact(999'999), "999k");
+  EXPECT_EQ(compact(1'234'567), "1.2M");
+  EXPECT_EQ(compact(123'456'789'012), "123G");
+}
+
+TEST(Wrapped, BreaksBetweenWordsAndLongOnesAnywhere) {
+  EXPECT_EQ(wrapped("", 10, 2), "\n");
+  EXPECT_EQ(wrapped("one two three four", 10, 2), "one two\n  three\n  four\n");
+  EXPECT_EQ(wrapped("abcdefghijkl", 5, 2), "abcde\n  fgh\n  ijk\n  l\n");
+  EXPECT_EQ(wrapped("ü ü ü", 3, 0), "ü ü\nü\n");
+}
+
 }  // namespace
 }  // namespace cleave::app

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "app/files.h"
 #include "app/table.h"
 
 namespace cleave::app {
@@ -26,9 +27,9 @@ Result<simulate::Trace> read_trace_file(const std::string& csv, const std::strin
   if (path == "-") {
     trace = simulate::read_trace(std::cin, format);
   } else {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return fail(Code::kNotFound, "cannot open '" + path + "'");
-    trace = simulate::read_trace(file, format);
+    Result<std::ifstream> file = open_file(path);
+    if (!file) return std::unexpected(file.error());
+    trace = simulate::read_trace(*file, format);
   }
   print_trace_faults(path, trace);
   if (trace.requests.empty())

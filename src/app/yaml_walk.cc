@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -220,13 +219,6 @@ void Section::missing(const std::string& key, std::string_view wanted) {
 
 std::string Section::path_of(const std::string& key) const {
   return path_.empty() ? key : path_ + "." + key;
-}
-
-Result<std::string> read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream) return cleave::fail(Code::kNotFound, file + ": cannot be read");
-  return text;
 }
 
 }  // namespace cleave::app

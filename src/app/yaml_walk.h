@@ -125,7 +125,4 @@ auto read_yaml(std::string_view text, const std::string& file, const Read& read)
   }
 }
 
-// All of a file. Errors: kNotFound when it cannot be read.
-Result<std::string> read_file(const std::string& file);
-
 }  // namespace cleave::app

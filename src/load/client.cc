@@ -1,8 +1,11 @@
 #include "load/client.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
+
+#include "wire/writer.h"
 
 namespace cleave::load {
 namespace {
@@ -59,8 +62,18 @@ void Client::connect() {
     client.scanner_ = wire::ReplyScanner{Limits{}};
     client.unread_.clear();
     client.stream_->start(client);
+    client.log_in();
     client.wake();
   });
+}
+
+// Its reply is the first of the connection.
+void Client::log_in() {
+  greeting_open_ = !options_.password.empty();
+  if (!greeting_open_) return;
+  std::string bytes;
+  wire::append_command(bytes, std::array<std::string_view, 2>{"AUTH", options_.password});
+  stream_->send(bytes);
 }
 
 void Client::reconnect_later() {
@@ -110,6 +123,16 @@ std::ptrdiff_t Client::take_replies(std::string_view pending) {
   std::size_t taken = 0;
   for (;;) {
     const auto bytes = scanner_.scan(pending.substr(taken));
+    if (bytes && *bytes > 0 && greeting_open_) {
+      greeting_open_ = false;
+      const Seen seen = read_reply(pending.substr(taken, *bytes));
+      if (seen.what == Seen::What::kUnknown) {
+        give_up({Code::kUnavailable, std::string(seen.text)});
+        return -1;
+      }
+      taken += *bytes;
+      continue;
+    }
     if (!bytes || (*bytes > 0 && waiting_.empty())) {
       give_up(bytes ? Error{Code::kInvalid, "a reply came that nothing asked for"} : bytes.error());
       return -1;

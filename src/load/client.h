@@ -37,6 +37,7 @@ class Client final : public net::StreamEvents, public net::TurnEnd {
   struct Options {
     std::uint32_t index = 0;
     std::vector<net::Address> addresses = {};  // starts at index modulo their number
+    std::string password = {};                 // said first on each connection; empty: none
     milliseconds connect_timeout{1'000};
     milliseconds reply_timeout{5'000};
   };
@@ -65,6 +66,7 @@ class Client final : public net::StreamEvents, public net::TurnEnd {
 
  private:
   void connect();
+  void log_in();
   void reconnect_later();
   void give_up(const Error& why);
   // Bytes of `pending` that were whole replies; -1: the connection was given up.
@@ -83,6 +85,7 @@ class Client final : public net::StreamEvents, public net::TurnEnd {
   std::size_t next_address_;
   milliseconds delay_{0};
   bool paused_ = false;
+  bool greeting_open_ = false;  // the reply to AUTH has not come yet
   bool leaving_ = false;  // asks for nothing more, and connects anew when nothing is under way
   net::TimerId timer_{};  // reconnecting
   net::TimerId pause_timer_{};

@@ -52,6 +52,7 @@ void Generator::Impl::start(std::function<void(const Report&)> done) {
         std::make_unique<Client>(loop_,
                                  Client::Options{.index = i,
                                                  .addresses = options_.addresses,
+                                                 .password = options_.password,
                                                  .connect_timeout = options_.connect_timeout,
                                                  .reply_timeout = options_.reply_timeout},
                                  *this));

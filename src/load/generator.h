@@ -34,6 +34,7 @@ class Generator {
   // frequencies of the keys hold exactly, the share of reads at least.
   struct Options {
     std::vector<net::Address> addresses = {};  // of one or more routers (or servers)
+    std::string password = {};                 // of the router; empty: none
     std::uint32_t clients = 50;
     std::uint32_t pipeline = 1;  // requests under way of each client
     Keys::Options keys = {};

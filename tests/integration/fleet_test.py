@@ -128,6 +128,8 @@ class FleetTest(unittest.TestCase):
         self.moves_go_on(mover, 2)
         leader = self.fleet.leader()
         others = [router for router in self.fleet.routers if router is not leader]
+        decided = leader.get("/decisions")["decisions"][:20]
+        time.sleep(2.5)  # the others ask for them every two seconds
         prober = Prober(others)
         leader.kill()
         began = time.monotonic()
@@ -139,6 +141,10 @@ class FleetTest(unittest.TestCase):
             leader.start()
             prober.finish()
         self.assertLess(took, LEADERLESS_S_MAX, f"another led after {took:.2f} s")
+        told = self.fleet.leader().get("/decisions")["decisions"]
+        self.assertGreater(len(decided), 1)
+        self.assertEqual([each for each in decided if each not in told], [],
+                         "the new leader knows what the one before it decided")
         self.assertEqual(prober.errors, [], f"of {prober.requests} requests through the others")
         harness.wait_for("the killed router", lambda: leader.why_not_ready() is None, 20)
 
@@ -167,6 +173,10 @@ class FleetTest(unittest.TestCase):
         mover = self.mover()
         self.moves_go_on(mover, 3)
         self.assertLess(took, 20.0, f"everything was as before after {took:.2f} s")
+        for router in stay:
+            log = router.log_text(1_000_000)
+            for line in ("the coordinator is away", "the coordinator is back"):
+                self.assertIn(line, log, router.name)
 
     def test_a_stopped_router_does_not_hold_the_others_requests(self):
         mover = self.mover()
