@@ -1,4 +1,5 @@
 // How connections come into being: connect, and listen with accept.
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "net/asio_core.h"
+#include "net/descriptors.h"
 
 namespace cleave::net {
 namespace {
@@ -147,12 +149,22 @@ class Accepting final : public std::enable_shared_from_this<Accepting> {
  private:
   void on_ready();
   void hand_over(UniqueFd fd);
+  void rest();
+  void tell_paused(bool paused);
 
   LoopCore& loop_;
   std::shared_ptr<Receiver> receiver_;
   BasicAcceptor socket_;
   TimerId pause_;
+  bool paused_ = false;
 };
+
+// The kernel gives the lowest number that is free: so close to the limit, so few are left.
+bool few_descriptors_left(int any_open, std::size_t kept) {
+  if (kept == 0) return false;
+  const UniqueFd next(::fcntl(any_open, F_DUPFD_CLOEXEC, 0));
+  return !next || static_cast<std::size_t>(next.get()) + kept >= descriptors_max();
+}
 
 // Resolves and binds within the call: listening is start-up.
 Result<Address> Accepting::open(const Address& address) {
@@ -183,18 +195,33 @@ void Accepting::accept() {
 
 void Accepting::on_ready() {
   for (int accepted = 0; accepted < kAcceptsMax && !receiver_->stopped; ++accepted) {
-    UniqueFd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC));
+    const int own = socket_.native_handle();
+    if (few_descriptors_left(own, receiver_->user.descriptors_kept)) return rest();
+    UniqueFd fd(::accept4(own, nullptr, nullptr, SOCK_CLOEXEC));
     if (fd) {
       hand_over(std::move(fd));
     } else if (out_of_resources(errno)) {
-      pause_ = loop_.after(kAcceptPause, [self = shared_from_this()] { self->accept(); });
-      return;
+      return rest();
     } else if (errno == EAGAIN) {
       break;
     }
     // Anything else concerns that one connection (it was reset while it waited, say).
   }
-  if (!receiver_->stopped) accept();
+  if (receiver_->stopped) return;
+  tell_paused(false);
+  accept();
+}
+
+void Accepting::rest() {
+  pause_ = loop_.after(kAcceptPause, [self = shared_from_this()] {
+    self->on_ready();  // also when nobody waits any more: then the pause is over
+  });
+  tell_paused(true);
+}
+
+void Accepting::tell_paused(bool paused) {
+  if (std::exchange(paused_, paused) == paused || !receiver_->user.paused) return;
+  receiver_->user.paused(paused);
 }
 
 void Accepting::hand_over(UniqueFd fd) {

@@ -40,6 +40,9 @@ class StreamEvents {
   virtual void on_bytes(std::string_view bytes) = 0;
   // All that `send` had to keep is written.
   virtual void on_drained() {}
+  // The peer sends no more, but may read on. True: the stream stays, the owner closes it when it
+  // has answered; false: it ends, as `on_closed` says.
+  virtual bool on_end() { return false; }
   // The peer closed or the connection broke. Said once, last; not said after our own `close`.
   virtual void on_closed(const Error& why) = 0;
 };
@@ -108,6 +111,10 @@ class Loop : public Clock {
   struct Acceptor {
     std::function<Loop&()> choose;
     std::function<void(Loop&, std::unique_ptr<Stream>)> accepted;
+    // Nothing is accepted while the process could open fewer descriptors than this.
+    std::size_t descriptors_kept = 0;
+    // Accepting pauses for want of descriptors or memory (true), or goes on (false); on this loop.
+    std::function<void(bool)> paused = nullptr;
   };
   virtual Result<std::unique_ptr<Listener>> listen(const Address& address, Acceptor acceptor) = 0;
 };

@@ -61,6 +61,7 @@ class Connection final
   std::size_t write_now(std::string_view bytes);
   void give_output_back();
   void visit_again();
+  void fail_after_reading();
   void fail(const std::string& why);
 
   LoopCore& loop_;
@@ -74,6 +75,7 @@ class Connection final
   std::optional<int> broken_;  // errno of a failed write; on_closed is on its way
 
   bool closed_ = false;
+  bool ended_ = false;  // the peer sends no more, and the owner knows
   bool paused_ = false;
   bool readable_ = false;  // there may be bytes that no event will tell of again
   bool hung_up_ = false;   // the peer will send no more: read to the end
@@ -105,12 +107,13 @@ void Connection::on_ready(std::uint32_t events) {
   if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = readable_ = true;
   if ((events & EPOLLIN) != 0) readable_ = true;
   if ((events & EPOLLOUT) != 0) flush();
-  if (broken_ && events == 0) return fail(std::generic_category().message(*broken_));
+  if (broken_ && events == 0) return fail_after_reading();
+  if (ended_ && (events & (EPOLLHUP | EPOLLERR)) != 0) return fail("");
   read();
 }
 
 bool Connection::may_read() const {
-  return readable_ && !paused_ && !closed_ && !broken_ && events_ != nullptr;
+  return readable_ && !paused_ && !closed_ && !ended_ && !broken_ && events_ != nullptr;
 }
 
 void Connection::read() {
@@ -135,8 +138,21 @@ bool Connection::read_once() {
     readable_ = false;
     return true;
   }
-  fail(count == 0 ? "" : std::generic_category().message(errno));
+  if (count == 0) {
+    ended_ = true;
+    if (!events_->on_end()) fail("");
+    return false;
+  }
+  fail(std::generic_category().message(errno));
   return false;
+}
+
+// A write that failed: what the peer said before it closed is still to be read, and may be why.
+void Connection::fail_after_reading() {
+  for (int reads = 0; reads < kReadsMax && !paused_ && !closed_ && !ended_; ++reads) {
+    if (events_ == nullptr || !read_once() || !readable_) break;
+  }
+  fail(std::generic_category().message(*broken_));
 }
 
 void Connection::resume_reading() {
@@ -172,6 +188,7 @@ std::size_t Connection::write_now(std::string_view bytes) {
       break;
     } else if (errno != EINTR) {
       broken_ = errno;
+      readable_ = true;
       give_output_back();
       visit_again();  // told later, from the loop
       break;

@@ -238,6 +238,20 @@ TEST_F(StreamTest, AFailedWriteIsToldLater) {
   EXPECT_EQ(client_.closed.size(), 1U);
 }
 
+// A server says why, and closes with our request unread, which resets the connection.
+TEST_F(StreamTest, WhatThePeerSaidLastIsReadThoughAWriteFailed) {
+  client_.closed_hook = [&] { loop_->stop(); };
+  start();
+  pair_.server->pause_reading();
+  pair_.client->send("request");
+  pair_.server->send("why");
+  pair_.server->close();
+  pair_.client->send(std::string(1 << 20U, 'x'));
+  run_bounded(*loop_);
+  EXPECT_EQ(client_.got, "why");
+  EXPECT_EQ(client_.closed.size(), 1U);
+}
+
 TEST_F(StreamTest, FailureBeforeStartIsToldAfterIt) {
   pair_.server->start(server_);
   pair_.client->send("x");
