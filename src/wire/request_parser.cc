@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kKeptArgs = 1024;
 constexpr std::int64_t kUsualArgs = 16;
 
+// Of a client that has to say a password first: networking.c, authRequired().
+constexpr std::int64_t kStrangersArgs = 10;
+constexpr std::int64_t kStrangersBytes = 16'384;
+
 // Where `wanted` first stands in `text` from `from` on, looking at no more than `window` bytes.
 // npos: not there. Redis uses strchr, for which a NUL ends the text; so it does here, else a line
 // would be understood that the server waits on.
@@ -35,7 +39,9 @@ Result<std::size_t> RequestParser::parse(std::string_view pending, Request& requ
   if (args_wanted_ < 0) {
     if (pending.empty()) return 0U;
     if (pending.front() != '*') return parse_inline(pending, request);
-    if (const std::size_t bytes = parse_usual(pending, request); bytes > 0) return bytes;
+    if (const std::size_t bytes = trusted_ ? parse_usual(pending, request) : 0; bytes > 0) {
+      return bytes;
+    }
     step = read_count(pending);
   }
   while (step == Step::kRead && std::cmp_less(pieces_.size(), args_wanted_)) {
@@ -87,6 +93,9 @@ RequestParser::Step RequestParser::read_count(std::string_view pending) {
   if (std::cmp_greater(count, limits_.request_args_max)) {
     return broken("Protocol error: invalid multibulk length");
   }
+  if (!trusted_ && count > kStrangersArgs) {
+    return broken("Protocol error: unauthenticated multibulk length");
+  }
   args_wanted_ = count;
   return Step::kRead;
 }
@@ -127,6 +136,9 @@ RequestParser::Step RequestParser::read_bulk_length(std::string_view pending) {
   if (std::cmp_greater(bytes, limits_.request_bytes_max) ||
       args_bytes_ > limits_.request_bytes_max) {
     return broken("Protocol error: invalid bulk length");
+  }
+  if (!trusted_ && bytes > kStrangersBytes) {
+    return broken("Protocol error: unauthenticated bulk length");
   }
   bulk_bytes_ = bytes;
   return Step::kRead;

@@ -37,6 +37,10 @@ class RequestParser {
  public:
   explicit RequestParser(const Limits& limits) : limits_(limits) {}
 
+  // Whose bytes these are: who has not said the password may send no more than Redis takes then, 10
+  // arguments of 16 KiB.
+  void trust(bool trusted) { trusted_ = trusted; }
+
   // Looks for one request at the start of `pending`. Returns the bytes it takes, with `request`
   // set; or 0 when more bytes are needed: then call again with the same bytes (anywhere in memory)
   // and more after them. kInvalid: the client broke the protocol ("Protocol error: ..." in Redis's
@@ -68,7 +72,8 @@ class RequestParser {
   std::int64_t args_wanted_ = -1;  // -1: the "*n" line is still to come
   std::int64_t bulk_bytes_ = -1;   // -1: the "$n" line is still to come
   std::size_t args_bytes_ = 0;     // of all arguments announced so far
-  bool clean_ = true;              // every separator so far was CRLF
+  bool trusted_ = true;
+  bool clean_ = true;  // every separator so far was CRLF
   // Offsets, not views: the caller's bytes may lie elsewhere at the next call.
   std::vector<Piece> pieces_;
   std::vector<std::string_view> args_;

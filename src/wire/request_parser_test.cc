@@ -175,6 +175,27 @@ TEST(RequestParser, KeepsItsLimits) {
   }
 }
 
+TEST(RequestParser, HoldsStrangersToSmallLimits) {
+  const auto error_of = [](std::string_view bytes, bool trusted) -> std::string {
+    RequestParser parser{Limits{}};
+    parser.trust(trusted);
+    Request request;
+    const auto size = parser.parse(bytes, request);
+    return size ? "" : size.error().message;
+  };
+  for (const bool trusted : {false, true}) {
+    EXPECT_EQ(error_of("*10\r\n", trusted), "");
+    EXPECT_EQ(error_of("*1\r\n$16384\r\n", trusted), "");
+    EXPECT_EQ(error_of("AUTH " + std::string(20'000, 'x') + "\r\n", trusted), "");
+  }
+  EXPECT_EQ(error_of("*11\r\n", true), "");
+  EXPECT_EQ(error_of("*11\r\n", false), "Protocol error: unauthenticated multibulk length");
+  EXPECT_EQ(error_of("*1\r\n$16385\r\n", false), "Protocol error: unauthenticated bulk length");
+  std::string whole = "*11\r\n";
+  for (int i = 0; i < 11; ++i) whole += "$1\r\nx\r\n";
+  EXPECT_EQ(error_of(whole, false), "Protocol error: unauthenticated multibulk length");
+}
+
 TEST(RequestParser, ReadsOnAfterAHugeRequest) {
   const std::vector<std::string_view> many(100'000, "x");
   std::string bytes;
