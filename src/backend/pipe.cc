@@ -11,6 +11,12 @@ namespace {
 
 // How exactly time-outs are kept. Coarse, because the timer is the pipe's and not the command's.
 constexpr milliseconds kTickMax{20};
+// A shorter silence says nothing.
+constexpr milliseconds kSilenceMin{100};
+// How long a silent connection may still answer when a new one has been answered, and how often a
+// new one is tried.
+constexpr milliseconds kRivalGrace{50};
+constexpr milliseconds kRivalPause{1'000};
 // A write buffer that has grown beyond this is given back once it is written.
 constexpr std::size_t kKeptBytes = std::size_t{256} << 10U;
 
@@ -81,6 +87,7 @@ void Pipe::Impl::on_turn_end() {
 void Pipe::Impl::on_bytes(std::string_view bytes) {
   const std::shared_ptr<Impl> self = shared_from_this();
   const std::uint64_t life = life_;
+  heard_at_ = loop_.now();
   if (partial_.empty()) {
     const std::size_t used = consume(bytes);
     if (life != life_ || used == bytes.size()) return;
@@ -186,6 +193,7 @@ void Pipe::Impl::on_tick() {
   if (state_ != State::kReady) return expire_waiting(now);
   note_sending(now);
   expire_sent(now);
+  if (state_ == State::kReady && sent_ > 0) doubt_silence(now);
   if (state_ == State::kReady && sent_ > 0 &&
       overdue(queue_.front(), options_.limits.pipe_stuck_max, now)) {
     lose(Error{Code::kTimeout,
@@ -230,6 +238,39 @@ void Pipe::Impl::expire_waiting(Instant now) {
     queue_.pop();
   }
   waiting_.erase(0, bytes);
+}
+
+// A server that is slow is slow on every connection; one that answers a new connection, and has
+// not answered what was sent long before it on this one, has never seen that.
+void Pipe::Impl::doubt_silence(Instant now) {
+  const nanoseconds silence = std::max(options_.limits.request_timeout / 2, kSilenceMin);
+  if (rival_ != nullptr && (!rival_->is_over() || rival_since_ + kRivalPause > now)) return;
+  rival_.reset();
+  if (std::max({queue_.front().since, heard_at_, moved_at_}) + silence <= now) ask_rival();
+}
+
+void Pipe::Impl::ask_rival() {
+  rival_since_ = loop_.now();
+  // A reply that is on its way on this connection is here by the end of the grace.
+  auto answered = guarded([](Impl& self) {
+    self.loop_.after(kRivalGrace, self.guarded([](Impl& later) { later.give_up_silent(); }));
+  });
+  rival_ = std::make_shared<Rival>(loop_,
+                                   Rival::Options{.address = options_.address,
+                                                  .credentials = options_.credentials,
+                                                  .session = gate_.session(),
+                                                  .limits = options_.limits},
+                                   std::move(answered));
+  rival_->begin();
+}
+
+void Pipe::Impl::give_up_silent() {
+  if (state_ != State::kReady || sent_ == 0) return;
+  if (heard_at_ >= rival_since_ || moved_at_ >= rival_since_) return;
+  const auto silent = std::chrono::duration_cast<milliseconds>(
+      loop_.now() - std::max(queue_.front().since, heard_at_));
+  lose(Error{Code::kUnavailable, place() + ": the connection was silent for " + text_of(silent) +
+                                     ", while a new one was answered"});
 }
 
 // The connection died after the kernel had taken `bytes_left` of what was handed to it. Commands
@@ -281,6 +322,8 @@ void Pipe::Impl::shut() {
   forget_timer(tick_);
   forget_timer(connect_timer_);
   forget_timer(greeting_timer_);
+  forget_timer(idle_timer_);
+  rival_.reset();
   stream_.reset();
   for (const Failure& failure : std::exchange(failures_, {})) failure.sink->on_dropped();
   for (const Lost& lost : std::exchange(lost_, {})) {

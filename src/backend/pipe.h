@@ -11,6 +11,9 @@
 //                +-- never left: on_failed(kNotSent)                             (finished)
 //            connection lost with replies open: on_failed(kUnknown) ... kill ... on_finished
 //
+// A connection that says nothing for half a request_timeout, while a new one is answered at once,
+// was dropped on the way: it is given up like a lost one. An idle one is kept alive by a PING.
+//
 // Threads: one loop.
 #pragma once
 

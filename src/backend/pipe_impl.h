@@ -22,6 +22,7 @@
 
 #include "backend/fifo.h"
 #include "backend/pipe.h"
+#include "backend/rival.h"
 #include "wire/resp.h"
 
 namespace cleave::backend {
@@ -81,6 +82,13 @@ class Pipe::Impl final : public net::StreamEvents,
     Error why;
   };
 
+  // Of a PING that keeps an idle connection alive.
+  struct Nobody final : ReplySink {
+    void on_reply(std::string_view /*raw*/) override {}
+    void on_failed(const Error& /*why*/, Outcome /*outcome*/) override {}
+    void on_finished() override {}
+  };
+
   // ---- pipe.cc: the queue -------------------------------------------------------------------
   std::size_t consume(std::string_view bytes);
   void take_reply(std::string_view raw);
@@ -94,6 +102,9 @@ class Pipe::Impl final : public net::StreamEvents,
   bool overdue(const Pending& pending, milliseconds most, Instant now) const;
   void expire_sent(Instant now);
   void expire_waiting(Instant now);
+  void doubt_silence(Instant now);
+  void ask_rival();
+  void give_up_silent();
   void bury_in_flight(const Error& why, std::uint64_t bytes_left);
   void tell_lost(const std::vector<ReplySink*>& sinks, const Error& why);
 
@@ -108,8 +119,10 @@ class Pipe::Impl final : public net::StreamEvents,
   void ask_gate();
   void take_verdict(const Result<void>& verdict);
   void ready_if_proved();
+  void keep_alive();
+  std::string unasked_words() const;
   // The connection is gone, or must go.
-  void lose(const Error& why);
+  void lose(const Error& reason);
   void back_off();
   void refuse(const Error& why);
   void set_state(State state);
@@ -147,7 +160,11 @@ class Pipe::Impl final : public net::StreamEvents,
   std::string partial_;          // the beginning of a reply whose end is still to come
   Instant moved_at_{0};          // when a part of a large request or reply last went over
   std::uint64_t left_seen_ = 0;  // bytes that had left at the last tick
+  Instant heard_at_{0};          // when bytes last came
   wire::ReplyScanner scanner_;
+  std::shared_ptr<Rival> rival_;  // nullptr: the silence is not doubted
+  Instant rival_since_{0};
+  Nobody nobody_;
 
   std::vector<Failure> failures_;  // to be told in the next turn
   std::vector<Lost> lost_;
@@ -166,6 +183,7 @@ class Pipe::Impl final : public net::StreamEvents,
   net::TimerId tick_;
   net::TimerId connect_timer_;
   net::TimerId greeting_timer_;
+  net::TimerId idle_timer_;
 };
 
 }  // namespace cleave::backend

@@ -8,6 +8,15 @@
 
 namespace cleave::backend {
 
+namespace {
+
+// How long a connection may be idle: shorter than any firewall's patience that we know of.
+constexpr milliseconds kIdleMax{15'000};
+// Of what a server says unasked, so much is shown.
+constexpr std::size_t kWordsMax = 200;
+
+}  // namespace
+
 void Pipe::Impl::open() { connect(); }
 
 void Pipe::Impl::connect_after(nanoseconds delay) {
@@ -138,15 +147,45 @@ void Pipe::Impl::ready_if_proved() {
   ready_since_ = loop_.now();
   ++stats_.reconnects;
   if (!waiting_.empty() && !std::exchange(flush_asked_, true)) loop_.at_turn_end(*this);
+  heard_at_ = ready_since_;
   set_state(State::kReady);
+  keep_alive();
 }
 
-void Pipe::Impl::lose(const Error& why) {
+void Pipe::Impl::keep_alive() {
+  forget_timer(idle_timer_);
+  idle_timer_ = loop_.after(kIdleMax, guarded([](Impl& self) {
+                              self.idle_timer_ = net::TimerId{};
+                              if (self.state_ != State::kReady) return;
+                              const bool idle = self.heard_at_ + kIdleMax <= self.loop_.now();
+                              if (idle && self.queue_.empty()) {
+                                self.send(wire::command({"PING"}), self.nobody_, 1);
+                              }
+                              self.keep_alive();
+                            }));
+}
+
+// Before it was asked anything a server says why it will not serve: that it has too many clients,
+// or is in protected mode.
+std::string Pipe::Impl::unasked_words() const {
+  if (state_ != State::kGreeting || greeting_.size() == greeting_wanted_) return {};
+  if (!greeting_.empty()) return greeting_.front().is_error() ? greeting_.front().text : "";
+  if (!partial_.starts_with('-')) return {};
+  return partial_.substr(1, std::min(kWordsMax, partial_.find('\r') - 1));
+}
+
+void Pipe::Impl::lose(const Error& reason) {
+  Error why = reason;
+  if (const std::string words = unasked_words(); !words.empty()) {
+    why.message = place() + ": the server says: " + words;
+  }
   const bool was_ready = state_ == State::kReady;
   const std::uint64_t bytes_left = stream_ == nullptr ? 0 : stream_->sent_total();
   stream_.reset();
   forget_timer(greeting_timer_);
   forget_timer(connect_timer_);
+  forget_timer(idle_timer_);
+  rival_.reset();
   ++life_;
   const std::uint64_t life = life_;
   partial_.clear();

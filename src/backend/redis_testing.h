@@ -106,6 +106,9 @@ class RawClient {
 
   bool connected() const { return connected_; }
 
+  // Sends no more; still reads.
+  void half_close() const { ::shutdown(fd_, SHUT_WR); }
+
   void close() {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
