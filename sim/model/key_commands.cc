@@ -1,5 +1,10 @@
 // Expiry, deletion, DUMP and RESTORE, SCAN: what works on keys of any type.
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "sim/model/command.h"
 
@@ -288,10 +293,30 @@ void flush(Call& call) {
   wire::append_status(call.reply, "OK");
 }
 
+// The one script that is sent to servers: a flush that keeps the strings among its keys, as
+// proxy/everywhere.h has it.
+void eval(Call& call) {
+  std::int64_t keys = 0;
+  if (!call.args[1].contains("FLUSHDB") || !parse_integer(call.args[2], keys) || keys < 0 ||
+      std::cmp_greater(keys + 3, call.args.size()))
+    return wire::append_error(call.reply, "ERR the model server knows one script");
+  const auto kept = call.args.subspan(3, static_cast<std::size_t>(keys));
+  std::vector<std::string> doomed;
+  for (const auto& [key, entry] : call.keys.entries()) {
+    const bool keeps = std::ranges::find(kept, key) != kept.end() &&
+                       std::holds_alternative<std::string>(entry.value);
+    if (!keeps) doomed.push_back(key);
+  }
+  // One by one and not "all gone, some back": a crash that loses the last changes loses no kept key.
+  for (const std::string& key : doomed) call.keys.erase(key);
+  wire::append_status(call.reply, "OK");
+}
+
 constexpr CommandInfo kCommands[] = {
     {"dbsize", 1, false, 0, 0, 0, dbsize},
     {"del", -2, true, 1, -1, 1, remove_all},
     {"dump", 2, false, 1, 1, 1, dump_key},
+    {"eval", -3, true, 0, 0, 0, eval},
     {"exists", -2, false, 1, -1, 1, count_present},
     {"expire", -3, true, 1, 1, 1, expire},
     {"expireat", -3, true, 1, 1, 1, expireat},

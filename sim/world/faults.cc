@@ -59,7 +59,19 @@ nanoseconds Faults::wait() {
   return world_.profile_.rhythm.wait(world_.scheduler_.now(), brief, up_to(kQuietMax));
 }
 
+// A flush that meets a fence is rare, and it is what rule 24 is about.
+void Faults::flush_at_fence(const ring::RingView& before, const ring::RingView& after) {
+  if (ended_ || world_.profile_.workload.flush_one_of == 0) return;
+  for (const ring::Move& move : after.document().moves) {
+    const ring::Move* was = ring::find_move(before.document(), move.id);
+    const bool new_fence = move.phase == ring::Phase::kFenced &&
+                           (was == nullptr || was->phase != ring::Phase::kFenced);
+    if (new_fence && rng_.chance(1, 4)) world_.workload_->flush_soon();
+  }
+}
+
 void Faults::see(const ring::RingView& before, const ring::RingView& after) {
+  flush_at_fence(before, after);
   if (!ended_ && world_.profile_.faults.crash_server > 0) strike_at_commit(before, after);
   const std::uint64_t one_of = world_.profile_.phase_fault_one_of;
   if (ended_ || one_of == 0) return;

@@ -29,6 +29,7 @@ class Faults {
   };
   static const Kind kKinds[];
 
+  void flush_at_fence(const ring::RingView& before, const ring::RingView& after);
   void schedule();
   void strike();
   void break_server_link();

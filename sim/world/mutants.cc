@@ -47,6 +47,9 @@ constexpr Mutant kMutants[] = {
     {"take_back_no_entry", "26", &Mutations::take_back_no_entry, Flavour::kServers},
     {"take_back_keeps_entry", "26", &Mutations::take_back_keeps_entry, Flavour::kServers},
     {"no_clock_check", "expiry", &Mutations::no_clock_check, Flavour::kClocks},
+    {"flush_no_mark", "24", &Mutations::flush_no_mark, Flavour::kCalm},
+    {"flush_no_hold", "24", &Mutations::flush_no_hold, Flavour::kCalm},
+    {"flush_parts_apart", "24", &Mutations::flush_parts_apart, Flavour::kCalm},
 };
 
 // A flag that is added to Mutations must be added here.

@@ -202,6 +202,9 @@ Planned Workload::one(const std::string& key, Op op, const std::string& who,
 }
 
 Planned Workload::plan(Rng& rng, const std::string& who) {
+  if (options_.flush_one_of > 0 &&
+      (std::exchange(flush_next_, false) || rng.chance(1, options_.flush_one_of)))
+    return plan_flush(who);
   const std::uint64_t what = rng.below(100);
   if (what < 10) return plan_several(rng, who);
   if (what < 30 && options_.counters > 0) return plan_counter(rng, who);
@@ -266,6 +269,16 @@ Planned Workload::plan_several(Rng& rng, const std::string& who) {
   return planned;
 }
 
+// A deletion of every key, each at a moment of its own.
+Planned Workload::plan_flush(const std::string& who) {
+  Planned planned{.bytes = wire::command({"FLUSHALL"}), .ops = {}, .called = scheduler_.now()};
+  for (const std::string& key : keys_) {
+    Op op{.kind = OpKind::kDelete, .called = scheduler_.now(), .who = who};
+    planned.ops.push_back(history_.begin(key, std::move(op)));
+  }
+  return planned;
+}
+
 Planned Workload::plan_reading(const std::string& who) {
   const std::string key = unread_.empty() ? keys_.front() : *unread_.begin();
   return one(key, {.kind = OpKind::kRead}, who, {"GET", key});
@@ -295,7 +308,8 @@ void Workload::finish(const Planned& planned, const wire::Reply& reply) {
       result = value_of(reply.elements[i]);
     } else if (kind == OpKind::kRead || kind == OpKind::kIncrement) {
       result = value_of(reply);
-    } else if (kind == OpKind::kDelete && (reply.integer == 0 || reply.integer == keys_asked)) {
+    } else if (kind == OpKind::kDelete && reply.type == wire::Reply::Type::kInteger &&
+               (reply.integer == 0 || reply.integer == keys_asked)) {
       result = reply.integer == 0 ? 0 : 1;  // of several keys only "none" and "all" tell of each
     }
     history_.end(ref, now, result);

@@ -35,6 +35,7 @@ struct WorkloadOptions {
   nanoseconds quiet_pause_max = seconds{4};  // ... and between bursts
   Rhythm rhythm;
   std::uint64_t roam_one_of = 30;              // batches: then the client tries another router
+  std::uint64_t flush_one_of = 0;              // operations: a FLUSHALL; 0: none ever
   std::size_t padding_max = 40;                // bytes behind a register's value
   nanoseconds clock_slack = milliseconds{60};  // by which an expiry may be off
 };
@@ -94,6 +95,8 @@ class Workload {
   void start();
   // No new operations; what is open is waited for.
   void stop() { stopped_ = true; }
+  // The next operation planned is a FLUSHALL.
+  void flush_soon() { flush_next_ = true; }
   // Reads every key again and again until each was read once since the call.
   void read_everything();
   bool everything_read() const { return unread_.empty(); }
@@ -112,6 +115,7 @@ class Workload {
   Planned plan_counter(Rng& rng, const std::string& who);
   Planned plan_expiring(Rng& rng, const std::string& who);
   Planned plan_several(Rng& rng, const std::string& who);
+  Planned plan_flush(const std::string& who);
   Planned plan_reading(const std::string& who);
   Planned one(const std::string& key, Op op, const std::string& who,
               std::initializer_list<std::string_view> args);
@@ -127,6 +131,7 @@ class Workload {
   std::vector<std::string> keys_;  // registers first
   std::int64_t next_value_ = 1'000'000;
   bool stopped_ = false;
+  bool flush_next_ = false;
   bool reading_ = false;
   std::set<std::string> unread_;
   std::vector<std::string> broken_;

@@ -51,6 +51,13 @@ std::string seconds_of(std::uint64_t milliseconds) {
 void add_router(std::string& text, const proxy::RouterStats& stats) {
   Family(text, "cleave_clients", "gauge", "Clients connected now.").sample(stats.clients);
   Family(text, "cleave_clients_total", "counter", "Clients accepted.").sample(stats.clients_total);
+  Family(text, "cleave_accepting", "gauge", "1 while new clients are accepted.")
+      .sample(stats.accepting ? 1U : 0U);
+  Family shed(text, "cleave_clients_shed_total", "counter", "Clients closed by us, by cause.");
+  for (std::size_t i = 0; i < stats.shed_by_cause.size(); ++i) {
+    const auto cause = static_cast<proxy::ShedCause>(i);
+    shed.sample(stats.shed_by_cause[i], "cause=\"" + std::string(proxy::to_string(cause)) + "\"");
+  }
   Family(text, "cleave_requests_total", "counter", "Requests read.").sample(stats.requests);
   Family(text, "cleave_requests_refused_total", "counter", "Requests refused by the router itself.")
       .sample(stats.refused);

@@ -50,6 +50,8 @@ Json render_router(const proxy::RouterStats& stats) {
           {"timeouts", stats.timeouts},
           {"held_now", stats.held_now},
           {"held_total", stats.held_total},
+          {"accepting", stats.accepting},
+          {"clients_shed", stats.clients_shed},
           {"hold_ms_histogram", stats.hold_ms_histogram}};
 }
 

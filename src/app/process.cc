@@ -21,6 +21,7 @@
 #include "control/usual_levels.h"
 #include "history/store.h"
 #include "net/asio_loop.h"
+#include "net/descriptors.h"
 #include "peer/http_directory.h"
 #include "peer/http_service.h"
 #include "supervise/process_usage.h"
@@ -121,6 +122,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   std::function<Instant()> last_asked() const;
   void make_controller();
   void make_router();
+  void warn_of_few_descriptors();
   void publish(ring::RingSnapshot view);
   void route_when_marked(Instant until);
   bool all_marked() const;
@@ -337,7 +339,21 @@ void RouterProcess::Impl::make_router() {
                              .credentials = options_.config.pool.credentials,
                              .client_password = options_.config.listeners.front().password,
                              .limits = options_.config.limits,
-                             .seed = options_.seed});
+                             .seed = options_.seed,
+                             .log = options_.log});
+  warn_of_few_descriptors();
+}
+
+void RouterProcess::Impl::warn_of_few_descriptors() {
+  const std::size_t most = net::raise_descriptors_max();
+  const std::size_t clients = options_.config.limits.clients_max;
+  const std::size_t kept =
+      proxy::Router::descriptors_kept(options_.config.pool.nodes.size(), workers_.size());
+  if (most >= clients + 2 * kept) return;
+  options_.log("warning: this process may open only " + std::to_string(most) +
+               " files and sockets, too few for " + std::to_string(clients) +
+               " clients (limits.clients_max): accepting will pause before that; raise `ulimit -n` "
+               "or LimitNOFILE");
 }
 
 // The first view starts the data path; later ones replace it. New servers are marked as ours while

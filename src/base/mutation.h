@@ -48,6 +48,9 @@ struct Mutations {
   bool take_back_no_fence = false;    // 26: the owner changes while routers still write
   bool take_back_no_entry = false;    // 26: the node that gives back keeps its copies for ever
   bool take_back_keeps_entry = false;  // 26: what was taken back is cleaned all the same
+  bool flush_no_mark = false;          // 24: a flush leaves the dirty sets as they are
+  bool flush_no_hold = false;          // 24: a flush is sent while a range is fenced
+  bool flush_parts_apart = false;      // 24: its parts go one after another, uncounted until sent
   bool no_clock_check = false;         // Expiry: servers whose clocks differ exchange keys
 
   // Whether one that bends an edit of the document is on (migrate/mutants.cc).

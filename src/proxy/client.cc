@@ -18,6 +18,9 @@ constexpr std::size_t kWindowMax = 1'024;
 constexpr std::size_t kAverageOver = 8;
 // Buffers above this are given back once empty.
 constexpr std::size_t kKeptBytes = 65'536;
+// So much unread input behind a protocol error means that the client is in the middle of sending.
+constexpr std::size_t kLingerBytes = 16'384;
+constexpr std::uint32_t kLingerTicks = 8;
 
 void give_back(std::string& buffer) {
   if (buffer.capacity() > kKeptBytes) std::string().swap(buffer);
@@ -37,6 +40,7 @@ Client::Client(Worker& worker, const Limits& limits, std::unique_ptr<net::Stream
 // ---- requests in ------------------------------------------------------------------------------
 
 void Client::on_bytes(std::string_view bytes) {
+  heard_ = true;
   if (finishing_ || closed_) return;
   if (!input_.empty() || stopped_) {
     input_.append(bytes);
@@ -63,19 +67,30 @@ std::size_t Client::take(std::string_view bytes) {
       if (!std::exchange(stopped_, true)) stream_->pause_reading();
       break;
     }
+    parser_.trust(facts.authenticated);
     const Result<std::size_t> size = parser_.parse(bytes.substr(used), request);
     if (!size) {
+      if (bytes.size() - used >= kLingerBytes && !ended_) linger_ticks_ = kLingerTicks;
       worker_.handle_broken(*this, size.error());
       break;
     }
     if (*size == 0) break;
+    const bool large = *size > kSharedBytesMax;
+    if (large && pending_ > 0) {  // it is parsed again when its turn has come
+      alone_ = true;
+      continue;
+    }
     used += *size;
     if (!request.args.empty()) worker_.handle(*this, request);
+    alone_ = large && pending_ > 0;
   }
   return used;
 }
 
+// A large request travels on a connection of its own, where it could pass, and be passed by, what
+// the same client has on the shared one. So nothing else of the client is under way meanwhile.
 bool Client::may_take() const {
+  if (alone_) return false;
   if (pending_ >= window_ || unsent() > limits_.client_unsent_bytes_max) return false;
   return pending_ == 0 || pending_ * reply_bytes_expected_ <= limits_.client_unsent_bytes_max;
 }
@@ -133,6 +148,7 @@ void Client::pop_done() {
     --pending_;
     worker_.release(request);
   }
+  if (pending_ == 0) alone_ = false;
 }
 
 void Client::flush(Instant now) {
@@ -146,21 +162,41 @@ void Client::flush(Instant now) {
   if (unsent() == 0) largest_reply_ = 0;
   // One reply may be larger than the bound: a client that reads it does nothing wrong.
   if (unsent() > limits_.client_unsent_bytes_hard + largest_reply_) {
-    return worker_.shed(*this, "did not read " + std::to_string(unsent()) + " bytes of replies");
+    return worker_.shed(*this, ShedCause::kUnread,
+                        "did not read " + std::to_string(unsent()) + " bytes of replies");
   }
+  if (ended_ && !stopped_) finishing_ = true;
   if (finishing_ && idle()) {
-    if (backlog_ == 0) worker_.part_with(*this);
+    if (backlog_ == 0 && linger_ticks_ == 0) worker_.part_with(*this);
     return;
   }
   const bool slow = unsent() > limits_.client_unsent_bytes_max;
   if (!slow) stalled_since_ = Instant{0};
   if (slow && stalled_since_ == Instant{0}) stalled_since_ = now;
-  if (!stopped_ || !may_take()) return;
+  if (stopped_ && may_take()) go_on();
+}
+
+void Client::go_on() {
   take_input();
   // It may have had to stop again.
   if (closed_ || finishing_ || !may_take()) return;
   stopped_ = false;
+  if (ended_) return worker_.touch(*this);  // nothing more comes: to the end
   stream_->resume_reading();
+}
+
+// What it has asked is answered first, as Redis does (`printf ... | nc -N`).
+bool Client::on_end() {
+  ended_ = true;
+  linger_ticks_ = 0;
+  worker_.touch(*this);
+  return true;
+}
+
+void Client::tick_lingering() {
+  if (linger_ticks_ == 0) return;
+  linger_ticks_ = std::exchange(heard_, false) ? linger_ticks_ - 1 : 0;
+  if (linger_ticks_ == 0) worker_.touch(*this);
 }
 
 void Client::on_drained() {

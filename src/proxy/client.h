@@ -34,6 +34,7 @@ class Client final : public net::StreamEvents {
 
   void on_bytes(std::string_view bytes) override;
   void on_drained() override;
+  bool on_end() override;
   void on_closed(const Error& why) override;
 
   ClientFacts facts;
@@ -59,6 +60,10 @@ class Client final : public net::StreamEvents {
   void close();
   bool closed() const { return closed_; }
 
+  // After a protocol error, while more bytes come: it is closed only then, lest it never reads why.
+  // To be called now and then; goes on to the end by itself.
+  void tick_lingering();
+
   // Since when it has been too slow to be read from; 0: it is not.
   Instant stalled_since() const { return stalled_since_; }
   // Bytes of replies that it has not taken.
@@ -76,6 +81,7 @@ class Client final : public net::StreamEvents {
   bool is_oldest(const Request& request) const { return oldest_ == &request; }
   void note_reply(std::size_t bytes);
   void pop_done();
+  void go_on();
 
   Worker& worker_;
   const Limits& limits_;
@@ -92,7 +98,11 @@ class Client final : public net::StreamEvents {
   std::size_t window_;                    // requests that may be under way
   std::size_t reply_bytes_expected_ = 0;  // of one reply
   Instant stalled_since_{0};
-  bool stopped_ = false;  // reading is paused
+  bool stopped_ = false;            // reading is paused
+  bool alone_ = false;              // a large request waits to be the only one under way, or is it
+  bool ended_ = false;              // the client sends no more
+  bool heard_ = false;              // bytes came since the last tick of lingering
+  std::uint32_t linger_ticks_ = 0;  // still to come; 0: it does not linger
   bool finishing_ = false;
   bool closed_ = false;
 };

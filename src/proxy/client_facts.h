@@ -14,6 +14,7 @@ struct ClientFacts {
   std::string name;      // by CLIENT SETNAME
   Instant since{0};
   bool authenticated = false;
+  bool multi_refused = false;  // since then nothing is executed until EXEC or DISCARD
 };
 
 }  // namespace cleave::proxy

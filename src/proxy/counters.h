@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace cleave::proxy {
 
@@ -26,14 +27,25 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+// Why a client was closed by the router.
+enum class ShedCause : std::uint8_t {
+  kStalled,   // did not read its replies for too long
+  kUnread,    // let too many bytes of replies pile up
+  kProtocol,  // what it sent is no request
+  kHttp,      // speaks HTTP
+};
+inline constexpr std::size_t kShedCauses = 4;
+// As a label of metrics.
+std::string_view to_string(ShedCause cause);
+
 // Requests held for 0 ms, 1 ms, ... and, last, for this long or longer.
 inline constexpr std::size_t kHoldSteps = 256;
 
 // What one worker counts.
 struct WorkerCounters {
-  Counter clients;        // connected now
-  Counter clients_total;  // ever
-  Counter clients_shed;   // closed by us: too slow, or broke the protocol
+  Counter clients;                                // connected now
+  Counter clients_total;                          // ever
+  std::array<Counter, kShedCauses> clients_shed;  // closed by us, by cause
   Counter requests;
   Counter refused;  // by the router itself, with an error
   Counter errors;   // errors of the router's about a server

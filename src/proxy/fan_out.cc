@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "wire/resp.h"
@@ -42,6 +43,7 @@ void FanOut::begin(route::Merge merge, std::size_t places) {
 void FanOut::end() {
   constexpr std::size_t kKeptBytes = 4'096;
   active_ = false;
+  bytes_.clear();
   if (bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
   if (elements_.capacity() > kKeptBytes / sizeof(Slice)) std::vector<Slice>().swap(elements_);
 }
@@ -58,23 +60,15 @@ void FanOut::part_failed(std::string_view text) {
   keep_error(text);
 }
 
-void FanOut::part_of_transaction(std::string_view raw) {
-  CHECK(open_ > 0);
+void FanOut::part_subtracted(std::string_view raw) {
+  CHECK(open_ > 0 && !raw.empty());
   --open_;
-  const Result<wire::Reply> reply = wire::parse_reply(raw);
-  if (!reply || reply->type != wire::Reply::Type::kArray || reply->elements.size() != 2) {
-    return keep_error(raw.starts_with('-') ? without_mark_and_end(raw)
-                                           : "ERR cleave: the server refused a transaction");
-  }
-  for (const wire::Reply& element : reply->elements) {
-    if (element.is_error()) return keep_error(element.text);
-  }
-  if (merge_ == route::Merge::kSumIntegers) {
-    sum_ += reply->elements[0].integer - reply->elements[1].integer;
-  }
+  if (raw.front() == '-') return keep_error(without_mark_and_end(raw));
+  sum_ -= number_in(raw);
 }
 
 void FanOut::merge(std::string_view raw, std::span<const std::uint32_t> places) {
+  if (failed_) return;  // what it would add is not shown any more
   if (raw.front() == '-') return keep_error(without_mark_and_end(raw));
   switch (merge_) {
     case route::Merge::kAllOk: return;
@@ -82,11 +76,15 @@ void FanOut::merge(std::string_view raw, std::span<const std::uint32_t> places) 
     case route::Merge::kNone:
     case route::Merge::kSumIntegers: break;
   }
+  sum_ += number_in(raw);
+}
+
+std::int64_t FanOut::number_in(std::string_view raw) {
   const bool integer = raw.front() == ':';
   raw.remove_prefix(1);
   const std::optional<std::int64_t> number = integer ? take_number(raw) : std::nullopt;
-  if (!number) return keep_error("ERR cleave: a server answered with something else than a number");
-  sum_ += *number;
+  if (!number) keep_error("ERR cleave: a server answered with something else than a number");
+  return number.value_or(0);
 }
 
 void FanOut::merge_elements(std::string_view raw, std::span<const std::uint32_t> places) {
@@ -108,8 +106,9 @@ void FanOut::merge_elements(std::string_view raw, std::span<const std::uint32_t>
 }
 
 void FanOut::keep_error(std::string_view text) {
-  if (!failed_) error_ = text;
-  failed_ = true;
+  if (std::exchange(failed_, true)) return;
+  error_ = text;
+  std::string().swap(bytes_);
 }
 
 void FanOut::append_reply(std::string& out) const {

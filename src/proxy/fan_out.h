@@ -31,11 +31,13 @@ class FanOut {
   // A part's reply. `places`: where its elements belong, in its own order. A reply that does not
   // fit (another type, fewer elements) counts as an error.
   void part_replied(std::string_view raw, std::span<const std::uint32_t> places);
-  // The part was answered by a transaction "EXEC", of whose replies the first counts, less the
-  // second when both are integers (DBSIZE less the router's own key).
-  void part_of_transaction(std::string_view raw);
+  // The reply of a part that is taken off the sum (DBSIZE less the router's own keys).
+  void part_subtracted(std::string_view raw);
   // `text` is without '-'.
   void part_failed(std::string_view text);
+
+  // Bytes of replies that are kept until all are there.
+  std::size_t kept_bytes() const { return bytes_.size(); }
 
   // The reply of the whole: the first error, or the merged values. Requires: complete().
   void append_reply(std::string& out) const;
@@ -47,6 +49,7 @@ class FanOut {
   };
 
   void merge(std::string_view raw, std::span<const std::uint32_t> places);
+  std::int64_t number_in(std::string_view raw);
   void merge_elements(std::string_view raw, std::span<const std::uint32_t> places);
   void keep_error(std::string_view text);
 

@@ -57,20 +57,28 @@ TEST(FanOut, AllOkIsOk) {
   EXPECT_EQ(reply_of(fan_out), "+OK\r\n");
 }
 
-TEST(FanOut, TheRoutersOwnKeyIsNotCounted) {
-  FanOut fan_out = with_parts(Merge::kSumIntegers, 0, 2);
-  fan_out.part_of_transaction("*2\r\n:10\r\n:1\r\n");
-  fan_out.part_of_transaction("*2\r\n:7\r\n:0\r\n");
-  EXPECT_EQ(reply_of(fan_out), ":16\r\n");
+TEST(FanOut, TheRoutersOwnKeysAreNotCounted) {
+  FanOut fan_out = with_parts(Merge::kSumIntegers, 0, 4);
+  fan_out.part_replied(":10\r\n", {});
+  fan_out.part_subtracted(":2\r\n");
+  fan_out.part_subtracted(":0\r\n");
+  fan_out.part_replied(":7\r\n", {});
+  EXPECT_EQ(reply_of(fan_out), ":15\r\n");
+  FanOut refused = with_parts(Merge::kSumIntegers, 0, 2);
+  refused.part_replied(":10\r\n", {});
+  refused.part_subtracted("-NOPERM no\r\n");
+  EXPECT_EQ(reply_of(refused), "-NOPERM no\r\n");
 }
 
-TEST(FanOut, ARefusedTransactionIsAnError) {
-  FanOut fan_out = with_parts(Merge::kAllOk, 0, 1);
-  fan_out.part_of_transaction("-EXECABORT Transaction discarded\r\n");
-  EXPECT_EQ(reply_of(fan_out), "-EXECABORT Transaction discarded\r\n");
-  FanOut inside = with_parts(Merge::kAllOk, 0, 1);
-  inside.part_of_transaction("*2\r\n+OK\r\n-OOM no\r\n");
-  EXPECT_EQ(reply_of(inside), "-OOM no\r\n");
+TEST(FanOut, AFailedOneKeepsNoBytes) {
+  FanOut fan_out = with_parts(Merge::kArrayInOrder, 3, 3);
+  fan_out.part_replied("*1\r\n$3\r\nabc\r\n", std::array{0U});
+  EXPECT_GT(fan_out.kept_bytes(), 0U);
+  fan_out.part_failed("ERR no");
+  EXPECT_EQ(fan_out.kept_bytes(), 0U);
+  fan_out.part_replied("*1\r\n$3\r\nabc\r\n", std::array{2U});
+  EXPECT_EQ(fan_out.kept_bytes(), 0U);
+  EXPECT_EQ(reply_of(fan_out), "-ERR no\r\n");
 }
 
 TEST(FanOut, RepliesThatDoNotFitAreErrors) {

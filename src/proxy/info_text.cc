@@ -76,7 +76,7 @@ std::string info_text(Args sections, const LocalContext& context) {
     text.line("cleave_timeouts", process.sum(&WorkerCounters::timeouts));
     text.line("cleave_held_now", process.sum(&WorkerCounters::held_now));
     text.line("cleave_held_total", process.sum(&WorkerCounters::held_total));
-    text.line("cleave_clients_shed", process.sum(&WorkerCounters::clients_shed));
+    text.line("cleave_clients_shed", process.shed());
   }
   return text.take();
 }

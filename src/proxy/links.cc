@@ -35,15 +35,23 @@ std::unique_ptr<NodeLink> Links::open(const ring::Node& node, const net::Address
   link->node = node.id;
   link->address = address;
   link->title = "node " + node.name + " (" + net::to_string(address) + ")";
-  link->pipe = std::make_unique<backend::Pipe>(options_.loop, options_.gate, Rng(rng_.next()),
-                                               backend::Pipe::Options{
-                                                   .address = address,
-                                                   .credentials = options_.credentials,
-                                                   .limits = options_.limits,
-                                                   .on_state = nullptr,
-                                                   .mutations = options_.mutations,
-                                               });
+  link->pipe = open_pipe(address);
+  link->lanes = std::make_unique<Lanes>(
+      Lanes::Options{.loop = options_.loop, .limits = options_.limits, .open = [this, address] {
+                       return open_pipe(address);
+                     }});
   return link;
+}
+
+std::unique_ptr<backend::Pipe> Links::open_pipe(const net::Address& address) {
+  return std::make_unique<backend::Pipe>(options_.loop, options_.gate, Rng(rng_.next()),
+                                         backend::Pipe::Options{
+                                             .address = address,
+                                             .credentials = options_.credentials,
+                                             .limits = options_.limits,
+                                             .on_state = nullptr,
+                                             .mutations = options_.mutations,
+                                         });
 }
 
 NodeLink* Links::find(NodeId node) {
@@ -51,9 +59,11 @@ NodeLink* Links::find(NodeId node) {
   return found == links_.end() ? nullptr : found->get();
 }
 
-bool Links::sweep_retired() {
-  std::erase_if(retired_, [](const auto& link) { return link->pipe->unfinished() == 0; });
-  return !retired_.empty();
+void Links::sweep() {
+  for (const auto& link : links_) link->lanes->sweep();
+  std::erase_if(retired_, [](const auto& link) {
+    return link->pipe->unfinished() == 0 && link->lanes->idle();
+  });
 }
 
 void Links::clear() {

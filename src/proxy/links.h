@@ -17,6 +17,7 @@
 #include "base/mutation.h"
 #include "base/rng.h"
 #include "net/loop.h"
+#include "proxy/lanes.h"
 #include "ring/view.h"
 
 namespace cleave::proxy {
@@ -28,7 +29,8 @@ struct NodeLink {
   std::string title;  // "node a (127.0.0.1:7001)", for errors
   std::string down;   // why, as the node's prober sees it; empty: up
   std::unique_ptr<backend::Pipe> pipe;
-  std::uint32_t part = 0;  // scratch of a fan-out under construction: its part, plus one
+  std::unique_ptr<Lanes> lanes;  // for what is too large for the pipe
+  std::uint32_t part = 0;        // scratch of a fan-out under construction: its part, plus one
 };
 
 class Links {
@@ -53,14 +55,15 @@ class Links {
   // Of the view adopted last.
   const std::vector<std::unique_ptr<NodeLink>>& all() const { return links_; }
 
-  // Destroys retired links on which nothing is unfinished. Not to be called from within a pipe's
-  // callback. True while some are left.
-  bool sweep_retired();
+  // Destroys retired links on which nothing is unfinished, and lanes that are not used any more.
+  // Not to be called from within a pipe's callback.
+  void sweep();
   // Destroys every pipe: their sinks are dropped.
   void clear();
 
  private:
   std::unique_ptr<NodeLink> open(const ring::Node& node, const net::Address& address);
+  std::unique_ptr<backend::Pipe> open_pipe(const net::Address& address);
 
   Options options_;
   Rng rng_;

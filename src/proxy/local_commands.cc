@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "wire/resp.h"
 
@@ -17,8 +18,20 @@ constexpr std::string_view kWrongPassword =
 constexpr std::string_view kBadName =
     "ERR Client names cannot contain spaces, newlines or special characters.";
 
+// In a time that does not tell how much of it is right.
+bool same_secret(std::string_view said, std::string_view wanted) {
+  std::size_t wrong = said.size() ^ wanted.size();
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const char right = wanted.empty() ? '\0' : wanted[i % wanted.size()];
+    wrong |= static_cast<std::size_t>(said[i] != right);
+  }
+  return wrong == 0;
+}
+
+// The default user without a password takes any, as Redis's "nopass" does.
 bool password_fits(std::string_view user, std::string_view password, const LocalContext& context) {
-  return same_word(user, "default") && password == context.password;
+  if (user != "default") return false;
+  return context.password.empty() || same_secret(password, context.password);
 }
 
 void answer_auth(Args args, ClientFacts& client, const LocalContext& context, std::string& out) {
@@ -29,9 +42,7 @@ void answer_auth(Args args, ClientFacts& client, const LocalContext& context, st
                               "default user. Are you sure your configuration is correct?");
   }
   const std::string_view user = args.size() == 3 ? args[1] : "default";
-  if (!context.password.empty() && !password_fits(user, args.back(), context)) {
-    return wire::append_error(out, kWrongPassword);
-  }
+  if (!password_fits(user, args.back(), context)) return wire::append_error(out, kWrongPassword);
   client.authenticated = true;
   wire::append_status(out, "OK");
 }
@@ -65,7 +76,7 @@ void answer_hello(Args args, ClientFacts& client, const LocalContext& context, s
   for (std::size_t i = 2; i < args.size();) {
     const std::size_t left = args.size() - i;
     if (same_word(args[i], "AUTH") && left >= 3) {
-      if (!context.password.empty() && !password_fits(args[i + 1], args[i + 2], context)) {
+      if (!password_fits(args[i + 1], args[i + 2], context)) {
         return wire::append_error(out, kWrongPassword);
       }
       authenticated = true;
@@ -98,6 +109,26 @@ std::string describe(const ClientFacts& client, const LocalContext& context) {
          " age=" + std::to_string(age) + " idle=0 flags=N db=0 cmd=client user=default resp=2\n";
 }
 
+constexpr std::string_view kSyntax = "ERR syntax error";
+
+// CLIENT LIST [TYPE type | ID id ...]: a client sees itself.
+void answer_client_list(Args args, const ClientFacts& client, const LocalContext& context,
+                        std::string& out) {
+  const auto names_own_id = [&](std::string_view id) { return id == std::to_string(client.id); };
+  if (args.size() == 2) return wire::append_bulk(out, describe(client, context));
+  if (args.size() == 4 && same_word(args[2], "TYPE")) {
+    constexpr std::array<std::string_view, 4> kOthers{"master", "replica", "slave", "pubsub"};
+    if (same_word(args[3], "normal")) return wire::append_bulk(out, describe(client, context));
+    if (std::ranges::any_of(kOthers, [&](auto type) { return same_word(args[3], type); })) {
+      return wire::append_bulk(out, "");
+    }
+    return wire::append_error(out, "ERR Unknown client type '" + std::string(args[3]) + "'");
+  }
+  if (args.size() < 4 || !same_word(args[2], "ID")) return wire::append_error(out, kSyntax);
+  const bool listed = std::ranges::any_of(args.subspan(3), names_own_id);
+  wire::append_bulk(out, listed ? describe(client, context) : "");
+}
+
 void answer_client(Args args, ClientFacts& client, const LocalContext& context, std::string& out) {
   const std::string_view what = args[1];
   if (same_word(what, "ID")) {
@@ -110,7 +141,9 @@ void answer_client(Args args, ClientFacts& client, const LocalContext& context, 
     }
     client.name = std::string(args[2]);
     wire::append_status(out, "OK");
-  } else if (same_word(what, "INFO") || same_word(what, "LIST")) {
+  } else if (same_word(what, "LIST")) {
+    answer_client_list(args, client, context, out);
+  } else if (same_word(what, "INFO")) {
     wire::append_bulk(out, describe(client, context));
   } else {
     wire::append_status(out, "OK");  // SETINFO: what a library says of itself
@@ -124,18 +157,41 @@ void answer_time(const LocalContext& context, std::string& out) {
   wire::append_bulk(out, std::to_string(millis % 1'000 * 1'000));
 }
 
+void answer_ping(Args args, std::string& out) {
+  if (args.size() > 2) {
+    return wire::append_error(out, "ERR wrong number of arguments for 'ping' command");
+  }
+  if (args.size() == 2) return wire::append_bulk(out, args[1]);
+  wire::append_status(out, "PONG");
+}
+
+void answer_multi(ClientFacts& client, std::string& out) {
+  if (std::exchange(client.multi_refused, true)) {
+    return wire::append_error(out, "ERR MULTI calls can not be nested");
+  }
+  wire::append_error(out,
+                     "ERR 'multi' is not supported: transactions do not pass through the router "
+                     "yet, so nothing up to EXEC or DISCARD is executed; a script (EVAL) over keys "
+                     "of one {hash tag} is as atomic");
+}
+
+void answer_exec(ClientFacts& client, std::string& out) {
+  const bool open = std::exchange(client.multi_refused, false);
+  wire::append_error(out, open ? "EXECABORT Transaction discarded because of previous errors."
+                               : "ERR EXEC without MULTI");
+}
+
+void answer_discard(ClientFacts& client, std::string& out) {
+  if (std::exchange(client.multi_refused, false)) return wire::append_status(out, "OK");
+  wire::append_error(out, "ERR DISCARD without MULTI");
+}
+
 }  // namespace
 
 AfterLocal answer_local(route::Local what, Args args, ClientFacts& client,
                         const LocalContext& context, std::string& out) {
   switch (what) {
-    case route::Local::kPing:
-      if (args.size() > 1) {
-        wire::append_bulk(out, args[1]);
-      } else {
-        wire::append_status(out, "PONG");
-      }
-      break;
+    case route::Local::kPing: answer_ping(args, out); break;
     case route::Local::kEcho: wire::append_bulk(out, args[1]); break;
     case route::Local::kSelect: wire::append_status(out, "OK"); break;
     case route::Local::kQuit: wire::append_status(out, "OK"); return AfterLocal::kClose;
@@ -145,10 +201,14 @@ AfterLocal answer_local(route::Local what, Args args, ClientFacts& client,
     case route::Local::kHello: answer_hello(args, client, context, out); break;
     case route::Local::kReset:
       client.name.clear();
+      client.multi_refused = false;
       client.authenticated = context.password.empty();
       wire::append_status(out, "RESET");
       break;
     case route::Local::kTime: answer_time(context, out); break;
+    case route::Local::kMulti: answer_multi(client, out); break;
+    case route::Local::kExec: answer_exec(client, out); break;
+    case route::Local::kDiscard: answer_discard(client, out); break;
     case route::Local::kAuth: answer_auth(args, client, context, out); break;
   }
   return AfterLocal::kGoOn;

@@ -1,5 +1,5 @@
 // What the router answers by itself: PING ECHO SELECT QUIT COMMAND INFO CLIENT HELLO RESET TIME
-// AUTH.
+// AUTH MULTI EXEC DISCARD.
 //
 // Pure: facts in, reply bytes out. Threads: any.
 #pragma once
@@ -27,6 +27,13 @@ struct LocalContext {
   Instant now{0};
   UnixMillis wall;
 };
+
+// What follows a MULTI is not executed either: a client that has sent a transaction in one piece
+// would else find it carried out, but not as one.
+inline constexpr std::string_view kMultiRefusedBefore =
+    "ERR cleave: not executed: it belongs to a transaction, and those are not supported yet; EXEC "
+    "or "
+    "DISCARD ends it";
 
 enum class AfterLocal : std::uint8_t { kGoOn, kClose };
 

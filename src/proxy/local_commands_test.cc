@@ -50,6 +50,8 @@ class LocalCommands : public testing::Test {
 TEST_F(LocalCommands, SimpleOnes) {
   EXPECT_EQ(answer(Local::kPing, {"PING"}), "+PONG\r\n");
   EXPECT_EQ(answer(Local::kPing, {"PING", ""}), "$0\r\n\r\n");
+  EXPECT_EQ(answer(Local::kPing, {"PING", "a", "b"}),
+            "-ERR wrong number of arguments for 'ping' command\r\n");
   EXPECT_EQ(answer(Local::kEcho, {"ECHO", "a\r\n"}), "$3\r\na\r\n\r\n");
   EXPECT_EQ(answer(Local::kSelect, {"SELECT", "0"}), "+OK\r\n");
   EXPECT_EQ(answer(Local::kTime, {"TIME"}), "*2\r\n$10\r\n1700000000\r\n$6\r\n123000\r\n");
@@ -60,9 +62,16 @@ TEST_F(LocalCommands, SimpleOnes) {
 
 TEST_F(LocalCommands, Auth) {
   EXPECT_TRUE(answer(Local::kAuth, {"AUTH", "x"}).starts_with("-ERR AUTH <password> called"));
+  EXPECT_EQ(answer(Local::kAuth, {"AUTH", "default", "any"}), "+OK\r\n");
+  EXPECT_TRUE(answer(Local::kAuth, {"AUTH", "nouser", "bad"}).starts_with("-WRONGPASS"));
+  EXPECT_TRUE(
+      answer(Local::kHello, {"HELLO", "2", "AUTH", "nouser", "bad"}).starts_with("-WRONGPASS"));
   password = "p";
   client.authenticated = false;
-  EXPECT_TRUE(answer(Local::kAuth, {"AUTH", "x"}).starts_with("-WRONGPASS"));
+  for (const std::string_view wrong : {std::string_view("x"), std::string_view(),
+                                       std::string_view("pp"), std::string_view("p\0", 2)}) {
+    EXPECT_TRUE(answer(Local::kAuth, {"AUTH", wrong}).starts_with("-WRONGPASS")) << wrong;
+  }
   EXPECT_TRUE(answer(Local::kAuth, {"AUTH", "bob", "p"}).starts_with("-WRONGPASS"));
   EXPECT_FALSE(client.authenticated);
   EXPECT_EQ(answer(Local::kAuth, {"AUTH", "default", "p"}), "+OK\r\n");
@@ -92,6 +101,28 @@ TEST_F(LocalCommands, Client) {
   EXPECT_EQ(answer(Local::kClient, {"CLIENT", "SETINFO", "LIB-VER", "1"}), "+OK\r\n");
   const std::string list = answer(Local::kClient, {"CLIENT", "LIST"});
   EXPECT_NE(list.find("id=9 addr=1.2.3.4:5 name=ab age=10 "), std::string::npos) << list;
+  EXPECT_EQ(answer(Local::kClient, {"CLIENT", "LIST", "TYPE", "normal"}), list);
+  EXPECT_EQ(answer(Local::kClient, {"CLIENT", "LIST", "ID", "1", "9"}), list);
+  EXPECT_EQ(answer(Local::kClient, {"CLIENT", "LIST", "TYPE", "pubsub"}), "$0\r\n\r\n");
+  EXPECT_EQ(answer(Local::kClient, {"CLIENT", "LIST", "x"}), "-ERR syntax error\r\n");
+  EXPECT_EQ(answer(Local::kClient, {"CLIENT", "LIST", "TYPE", "x"}),
+            "-ERR Unknown client type 'x'\r\n");
+}
+
+TEST_F(LocalCommands, ARefusedMultiLastsUntilExecOrDiscard) {
+  EXPECT_EQ(answer(Local::kExec, {"EXEC"}), "-ERR EXEC without MULTI\r\n");
+  EXPECT_EQ(answer(Local::kDiscard, {"DISCARD"}), "-ERR DISCARD without MULTI\r\n");
+  EXPECT_TRUE(answer(Local::kMulti, {"MULTI"}).starts_with("-ERR 'multi' is not supported"));
+  EXPECT_TRUE(client.multi_refused);
+  EXPECT_EQ(answer(Local::kMulti, {"MULTI"}), "-ERR MULTI calls can not be nested\r\n");
+  EXPECT_EQ(answer(Local::kExec, {"EXEC"}),
+            "-EXECABORT Transaction discarded because of previous errors.\r\n");
+  EXPECT_FALSE(client.multi_refused);
+  answer(Local::kMulti, {"MULTI"});
+  EXPECT_EQ(answer(Local::kDiscard, {"DISCARD"}), "+OK\r\n");
+  answer(Local::kMulti, {"MULTI"});
+  answer(Local::kReset, {"RESET"});
+  EXPECT_FALSE(client.multi_refused);
 }
 
 TEST_F(LocalCommands, Command) {

@@ -37,7 +37,7 @@ void Moving::adopt(const ring::RingView& view, const CommandList& unfinished) {
 bool Moving::must_hold(const Command& command, const ring::RingView& view) const {
   if (fences_ == 0) return false;
   if (mutations_.hold_writes_only && !command.writes) return false;
-  if (command.whole_range()) return true;
+  if (command.whole_range()) return !mutations_.flush_no_hold;
   if (command.keys.empty()) return false;
   const std::uint32_t index = view.entry(command.index).move;
   if (index == ring::kNone) return false;
@@ -49,15 +49,17 @@ bool Moving::must_hold(const Command& command, const ring::RingView& view) const
 
 void Moving::served(const Command& command) {
   if (moves_.empty()) return;
-  const backend::Identity* const identity = command.link->pipe->identity();
+  const backend::Identity* const identity = command.pipe->identity();
   if (identity == nullptr) return;
-  const std::uint64_t connection = command.link->pipe->stats().reconnects;
+  const std::uint64_t connection = command.pipe->stats().reconnects;
   for (Open& move : moves_) {
     if (!concerns(move, command)) continue;
     const bool known = std::ranges::any_of(move.used, [&](const Used& used) {
-      return used.node == command.link->node && used.connection == connection;
+      return used.pipe == command.pipe && used.connection == connection &&
+             used.incarnation == identity->incarnation;
     });
-    if (!known) move.used.push_back({command.link->node, connection, identity->incarnation});
+    if (known) continue;
+    move.used.push_back({command.link->node, command.pipe, connection, identity->incarnation});
   }
 }
 
@@ -74,6 +76,7 @@ void Moving::finished(const Command& command, bool ran) {
 void Moving::mark(const Command& command) {
   for (Open& move : moves_) {
     if (command.whole_range()) {
+      if (mutations_.flush_no_mark) continue;
       move.dirty.add_whole_range();
       continue;
     }
@@ -113,7 +116,7 @@ Moving::Open* Moving::find(MoveId move) {
 // Whether the command is one "of the range".
 bool Moving::concerns(const Open& move, const Command& command) const {
   if (mutations_.hold_writes_only && !command.writes) return false;
-  if (command.whole_range()) return true;
+  if (command.whole_range()) return !mutations_.flush_no_hold && !mutations_.flush_parts_apart;
   return std::ranges::any_of(
       command.keys, [&](const KeyRef& key) { return ring::contains(move.ranges, key.token); });
 }

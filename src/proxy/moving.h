@@ -57,6 +57,7 @@ class Moving {
  private:
   struct Used {
     NodeId node;
+    const backend::Pipe* pipe = nullptr;
     std::uint64_t connection = 0;  // PipeStats::reconnects
     Incarnation incarnation;
   };

@@ -20,8 +20,21 @@ struct ProcessFacts {
   std::string session;
   Instant started;
   std::atomic<std::uint16_t> port{0};  // of the first listener
+  std::atomic<bool> accepting{true};   // false: no descriptor is left for a client
   std::vector<WorkerCounters> workers;
 
+  std::uint64_t shed(ShedCause cause) const {
+    std::uint64_t total = 0;
+    for (const WorkerCounters& worker : workers) {
+      total += worker.clients_shed[static_cast<std::size_t>(cause)].get();
+    }
+    return total;
+  }
+  std::uint64_t shed() const {
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < kShedCauses; ++i) total += shed(static_cast<ShedCause>(i));
+    return total;
+  }
   // Summed over the workers.
   std::uint64_t sum(Counter WorkerCounters::* which) const {
     std::uint64_t total = 0;

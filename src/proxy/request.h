@@ -50,6 +50,7 @@ struct Request {
   Request* next = nullptr;
   std::string reply;  // kept until its turn
   bool done = false;
+  bool writes = false;
   FanOut fan_out;  // not active: one command's reply is the reply
 
   void reset();
@@ -65,9 +66,10 @@ struct KeyRef {
 class Command final : public backend::ReplySink {
  public:
   enum class Kind : std::uint8_t {
-    kKeyed,  // goes where its keys are
-    kSize,   // DBSIZE of a node, less the router's own key
-    kFlush,  // FLUSHALL of a node: touches every range
+    kKeyed,    // goes where its keys are
+    kSize,     // DBSIZE of a node
+    kLasting,  // how many of these keys are the router's own
+    kFlush,    // FLUSHALL, of all nodes or as the part of one: touches every range
   };
 
   explicit Command(CommandOwner& owner) : owner_(owner) {}
@@ -92,10 +94,11 @@ class Command final : public backend::ReplySink {
   bool whole_bytes = false;  // `bytes` is the whole command and can be sent (again)
   bool retried = false;
   std::uint32_t replies = 1;
-  Request* request = nullptr;  // nullptr: answered already, or the client has gone
-  NodeId node;                 // kSize, kFlush: whose it is
-  NodeLink* link = nullptr;    // set when sent
-  std::string bytes;           // the whole command, or its keys one after another
+  Request* request = nullptr;     // nullptr: answered already, or the client has gone
+  NodeId node;                    // not kKeyed: whose it is; 0: a flush that is in no parts yet
+  NodeLink* link = nullptr;       // set when sent
+  backend::Pipe* pipe = nullptr;  // of `link`: the one that carries it
+  std::string bytes;              // the whole command, or its keys one after another
   std::vector<KeyRef> keys;
   std::vector<std::uint32_t> places;  // fan-out: of its keys among the request's
   std::uint64_t request_bytes = 0;

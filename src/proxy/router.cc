@@ -7,6 +7,7 @@
 #include "backend/call.h"
 #include "backend/health.h"
 #include "base/check.h"
+#include "net/descriptors.h"
 #include "proxy/command_costs.h"
 #include "proxy/move_desk.h"
 #include "proxy/worker.h"
@@ -115,6 +116,7 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   void learn_prices(const heat::CommandPrices& prices);
   void learn_later();
   Result<void> listen();
+  void note_accepting(bool accepting);
   net::Loop& least_loaded();
   void watch_fences();
   void watch_fence(MoveId move, Epoch phase_epoch);
@@ -164,6 +166,12 @@ void Router::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> 
 }
 void Router::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
   impl_->take_heat(prices, impl_->deferred(std::move(done)));
+}
+
+// A quarter at most: a process that may open very little shall still serve somebody.
+std::size_t Router::descriptors_kept(std::size_t nodes, std::size_t workers) {
+  constexpr std::size_t kOthers = 32;
+  return std::min(kOthers + nodes * (workers + 2), net::descriptors_max() / 4);
 }
 
 // ---- workers ----------------------------------------------------------------------------------
@@ -387,20 +395,34 @@ Result<void> Router::Impl::listen() {
   for (const Shared& worker : workers_) places.push_back({&worker->loop(), worker});
   for (const net::Address& address : options_.listen) {
     auto listener = options_.control.listen(
-        address, {.choose = [this]() -> net::Loop& { return least_loaded(); },
-                  .accepted =
-                      [places, process = process_, most = options_.limits.clients_max](
-                          net::Loop& loop, std::unique_ptr<net::Stream> stream) {
-                        if (process->sum(&WorkerCounters::clients) < most) {
-                          return seat(places, loop, std::move(stream));
-                        }
-                        stream->send("-ERR max number of clients reached\r\n");
-                      }});
+        address,
+        {.choose = [this]() -> net::Loop& { return least_loaded(); },
+         .accepted =
+             [places, process = process_, most = options_.limits.clients_max](
+                 net::Loop& loop, std::unique_ptr<net::Stream> stream) {
+               if (process->sum(&WorkerCounters::clients) < most) {
+                 return seat(places, loop, std::move(stream));
+               }
+               stream->send("-ERR max number of clients reached\r\n");
+             },
+         .descriptors_kept = descriptors_kept(view_->document().nodes.size(), workers_.size()),
+         .paused = [this](bool paused) { note_accepting(!paused); }});
     if (!listener) return std::unexpected(listener.error());
     listeners_.push_back(std::move(*listener));
   }
   if (!listeners_.empty()) process_->port = listeners_.front()->address().port;
   return {};
+}
+
+void Router::Impl::note_accepting(bool accepting) {
+  process_->accepting = accepting;
+  if (!options_.log) return;
+  options_.log(accepting
+                   ? "accepting clients again"
+                   : "accepting clients pauses: this process may open only " +
+                         std::to_string(net::descriptors_max()) +
+                         " files and sockets (ulimit -n, LimitNOFILE), and the last ones are kept "
+                         "for servers and the admin interface; new clients wait");
 }
 
 // Counts what was given out, not what has arrived there: many connections may come in one turn.
@@ -476,9 +498,14 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
             .held_total = process->sum(&WorkerCounters::held_total),
             .hold_ms_histogram = std::vector<std::uint64_t>(kHoldSteps + 1),
             .retries = process->sum(&WorkerCounters::retries),
-            .clients_shed = process->sum(&WorkerCounters::clients_shed),
+            .clients_shed = process->shed(),
+            .shed_by_cause = {},
             .last_shed = {},
+            .accepting = process->accepting,
         };
+        for (std::size_t cause = 0; cause < kShedCauses; ++cause) {
+          stats.shed_by_cause.push_back(process->shed(static_cast<ShedCause>(cause)));
+        }
         for (const WorkerCounters& worker : process->workers) {
           for (std::size_t i = 0; i <= kHoldSteps; ++i) {
             stats.hold_ms_histogram[i] += worker.hold_ms[i].get();

@@ -22,6 +22,7 @@
 #include "net/loop.h"
 #include "peer/fence_keeper.h"
 #include "peer/router_peer.h"
+#include "proxy/counters.h"
 #include "ring/view.h"
 #include "route/command_table.h"
 
@@ -43,7 +44,9 @@ struct RouterStats {
   std::vector<std::uint64_t> hold_ms_histogram;
   std::uint64_t retries = 0;       // reads sent again after a broken connection
   std::uint64_t clients_shed = 0;  // closed for reading too slowly or breaking the protocol
-  std::string last_shed;           // who was, and why
+  std::vector<std::uint64_t> shed_by_cause;  // by ShedCause; their sum is clients_shed
+  std::string last_shed;                     // who was, and why
+  bool accepting = true;                     // false: new clients wait, descriptors are used up
 };
 
 // Health of one node as its one prober sees it.
@@ -69,7 +72,8 @@ class Router final : public peer::RouterPeer {
     std::string client_password;       // empty: clients need none
     Limits limits;
     std::uint64_t seed = 0;
-    Mutations mutations{};  // all false outside the simulator
+    std::function<void(const std::string&)> log = nullptr;  // on the control loop; may be nullptr
+    Mutations mutations{};                                  // all false outside the simulator
   };
 
   explicit Router(Options options);
@@ -81,6 +85,10 @@ class Router final : public peer::RouterPeer {
   void set_view(ring::RingSnapshot view);
   // The session was removed (rule 2): errors every client, closes every pipe.
   void stop(const Error& why);
+
+  // Descriptors that clients may not take: connections to servers that have to be made anew,
+  // people, other routers and the coordinator need them.
+  static std::size_t descriptors_kept(std::size_t nodes, std::size_t workers);
 
   // Before `start` nothing is there: no address, no node, zeros.
   std::vector<net::Address> addresses() const;

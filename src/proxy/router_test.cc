@@ -143,16 +143,137 @@ TEST(Router, AddsUpWhatIsCountedPerNode) {
   EXPECT_EQ(client.ask({"DBSIZE"}), "24");
 }
 
-TEST(Router, FlushallLeavesTheOwnershipMarker) {
+TEST(Router, FlushallLeavesWhatThePoolKnowsItsServersBy) {
   World world;
   RawClient client = world.client();
+  for (const auto& server : world.servers) {
+    server->client().ask({"SET", "cleave:{owner}", "mark-1"});
+    server->client().ask({"SET", "cleave:{ring}", "note"});
+    RawClient elsewhere = server->client();
+    elsewhere.ask({"SELECT", "1"});
+    elsewhere.ask({"SET", "not", "the pool's"});
+  }
   for (int i = 0; i < 30; ++i) client.ask({"SET", "k" + std::to_string(i), "v"});
   EXPECT_EQ(client.ask({"FLUSHALL"}), "OK");
   EXPECT_EQ(client.ask({"DBSIZE"}), "0");
   for (std::size_t i = 0; i < world.servers.size(); ++i) {
     EXPECT_EQ(world.stored(i, "cleave:{owner}"), "mark-1");
+    EXPECT_EQ(world.stored(i, "cleave:{ring}"), "note");
+    RawClient elsewhere = world.servers[i]->client();
+    elsewhere.ask({"SELECT", "1"});
+    EXPECT_EQ(elsewhere.ask({"GET", "not"}), "the pool's");
   }
   EXPECT_EQ(client.ask({"FLUSHDB", "ASYNC"}), "OK");
+  EXPECT_EQ(client.ask({"FLUSHDB", "NOW"}), "-ERR syntax error");
+}
+
+// Within MULTI such a server takes nothing at all, and a SET it takes only in a script.
+TEST(Router, FlushallAndDbsizeWorkAtAServerOverItsMaxmemory) {
+  World world;
+  RawClient client = world.client();
+  for (const auto& server : world.servers) {
+    server->client().ask({"SET", "cleave:{owner}", "mark-1"});
+  }
+  for (int i = 0; i < 30; ++i) client.ask({"SET", "k" + std::to_string(i), "v"});
+  world.servers[1]->client().ask({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_TRUE(client.ask({"SET", world.key_of(1), "v"}).starts_with("-OOM"));
+  EXPECT_EQ(client.ask({"DBSIZE"}), "30");
+  EXPECT_EQ(client.ask({"FLUSHALL"}), "OK");
+  EXPECT_EQ(client.ask({"DBSIZE"}), "0");
+  EXPECT_EQ(world.stored(1, "cleave:{owner}"), "mark-1");
+}
+
+TEST(Router, AFlushThatOneNodeCannotTakeReachesNone) {
+  World world;
+  RawClient client = world.client();
+  const std::string a = world.key_of(0);
+  client.ask({"SET", a, "v"});
+  world.servers[1]->kill();
+  ASSERT_TRUE(eventually([&] {
+    return client.ask({"FLUSHALL"}).starts_with("-ERR cleave: nothing was flushed: node b");
+  }));
+  client.ask({"SET", a, "v"});
+  EXPECT_TRUE(client.ask({"FLUSHALL"}).starts_with("-ERR cleave: nothing was flushed: node b"));
+  EXPECT_EQ(client.ask({"GET", a}), "v");
+}
+
+// As a client library sends a transaction: in one piece, without looking.
+TEST(Router, NothingOfARefusedTransactionIsExecuted) {
+  World world;
+  RawClient client = world.client();
+  client.send(wire::command({"MULTI"}) + wire::command({"SET", "x", "1"}) +
+              wire::command({"INCR", "x"}) + wire::command({"EXEC"}) + wire::command({"GET", "x"}));
+  EXPECT_TRUE(RawClient::text(client.read()).starts_with("-ERR 'multi' is not supported"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(RawClient::text(client.read()).starts_with("-ERR cleave: not executed")) << i;
+  }
+  EXPECT_TRUE(RawClient::text(client.read()).starts_with("-EXECABORT"));
+  EXPECT_EQ(RawClient::text(client.read()), "(nil)");
+}
+
+TEST(Router, AClientThatSpeaksHttpIsClosedBeforeItsBodyRuns) {
+  World world;
+  RawClient evil = world.client();
+  evil.send("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nSET pwned yes\r\n");
+  EXPECT_TRUE(evil.closed_by_peer());
+  RawClient other = world.client();
+  other.send("GET / HTTP/1.1\r\nhost: x\r\n\r\nSET pwned yes\r\n");
+  EXPECT_TRUE(other.closed_by_peer());
+  EXPECT_EQ(world.client().ask({"GET", "pwned"}), "(nil)");
+  const RouterStats stats = world.stats();
+  EXPECT_EQ(stats.shed_by_cause[static_cast<std::size_t>(ShedCause::kHttp)], 2U);
+  EXPECT_EQ(stats.clients_shed, 2U);
+  EXPECT_NE(stats.last_shed.find("HTTP"), std::string::npos) << stats.last_shed;
+}
+
+TEST(Router, AClientThatSendsNoMoreGetsItsReplies) {
+  World world;
+  world.client().ask({"SET", "k", "v"});
+  for (int round = 0; round < 20; ++round) {
+    RawClient client = world.client();
+    for (int i = 0; i < 50; ++i) client.send(wire::command({"GET", "k"}));
+    client.send(wire::command({"MGET", "k", "q", "z"}) + "GET k\r\nPING\r\n*1\r\n$4\r\nPI");
+    client.half_close();
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(RawClient::text(client.read()), "v") << round;
+    ASSERT_EQ(RawClient::text(client.read()), "[v (nil) (nil)]");
+    ASSERT_EQ(RawClient::text(client.read()), "v");
+    ASSERT_EQ(RawClient::text(client.read()), "PONG");
+    ASSERT_TRUE(client.closed_by_peer());
+  }
+}
+
+TEST(Router, AClientHasSmallLimitsBeforeItsPassword) {
+  World world({.password = "secret"});
+  const std::string bulk = "*2\r\n$4\r\nAUTH\r\n$16385\r\n";
+  for (const auto& [bytes, error] :
+       {std::pair{std::string("*11\r\n"), "-ERR Protocol error: unauthenticated multibulk length"},
+        std::pair{bulk, "-ERR Protocol error: unauthenticated bulk length"}}) {
+    RawClient client = world.client();
+    client.send(bytes);
+    EXPECT_EQ(RawClient::text(client.read()), error);
+    EXPECT_TRUE(client.closed_by_peer());
+  }
+  RawClient client = world.client();
+  const std::string large(100'000, 'x');
+  client.send(wire::command({"AUTH", "secret"}) + wire::command({"SET", "k", large}));
+  EXPECT_EQ(RawClient::text(client.read()), "OK");
+  EXPECT_EQ(RawClient::text(client.read()), "OK");
+}
+
+TEST(Router, WhatOneMgetGathersIsBounded) {
+  Limits limits;
+  limits.client_unsent_bytes_hard = 4'000;  // a quarter of the bound
+  World world({.limits = limits});
+  RawClient client = world.client();
+  const std::string value(6'000, 'x');
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < 3; ++i) keys.push_back(world.key_of(i));
+  for (const std::string& key : keys) client.ask({"SET", key, value});
+  EXPECT_TRUE(client.ask({"MGET", keys[0], keys[1], keys[2]})
+                  .starts_with("-ERR cleave: the replies of several servers"));
+  for (int i = 0; i < 5; ++i) {  // the memory of the refused one is given back
+    EXPECT_EQ(client.ask({"MGET", keys[0], keys[1]}), "[" + value + " " + value + "]");
+  }
 }
 
 TEST(Router, ASplitThatOneNodeRefusesIsThatError) {

@@ -58,8 +58,9 @@ void Worker::set_health(NodeId node, const std::string& down, const Incarnation&
   link->down = down;
   const backend::Identity* const identity = link->pipe->identity();
   if (!down.empty() || identity == nullptr || !link->pipe->usable()) return;
-  if (identity->incarnation == seen) return;
-  link->pipe->reset(Error{Code::kUnavailable, "the server has changed its identity"});
+  const Error why{Code::kUnavailable, "the server has changed its identity"};
+  link->lanes->leave_others(seen, why);
+  if (identity->incarnation != seen) link->pipe->reset(why);
 }
 
 void Worker::add_client(std::unique_ptr<net::Stream> stream) {
@@ -129,10 +130,14 @@ void Worker::on_turn_end() {
   graveyard_.clear();
 }
 
-void Worker::shed(Client& client, const std::string& why) {
-  counters().clients_shed.add();
-  last_shed_ = client.facts.peer + " (" + client.facts.name + "): " + why;
+void Worker::shed(Client& client, ShedCause cause, const std::string& why) {
+  note_shed(client, cause, why);
   part_with(client);
+}
+
+void Worker::note_shed(const Client& client, ShedCause cause, const std::string& why) {
+  counters().clients_shed[static_cast<std::size_t>(cause)].add();
+  last_shed_ = client.facts.peer + " (" + client.facts.name + "): " + why;
 }
 
 void Worker::part_with(Client& client) {
@@ -158,7 +163,7 @@ void Worker::keep_house() {
     const Instant now = options_.loop.now();
     shed_stalled(now);
     give_up_held(now);
-    links_.sweep_retired();
+    links_.sweep();
     keep_house();
   });
 }
@@ -166,10 +171,12 @@ void Worker::keep_house() {
 void Worker::shed_stalled(Instant now) {
   for (std::size_t i = clients_.size(); i > 0; --i) {
     Client& client = *clients_[i - 1];
+    client.tick_lingering();
     const Instant since = client.stalled_since();
     if (since == Instant{0} || since + options_.limits.client_stalled_max > now) continue;
-    shed(client, "did not read its replies for " +
-                     std::to_string(options_.limits.client_stalled_max.count()) + " ms");
+    shed(client, ShedCause::kStalled,
+         "did not read its replies for " +
+             std::to_string(options_.limits.client_stalled_max.count()) + " ms");
   }
 }
 

@@ -88,9 +88,9 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   // The client broke the protocol.
   void handle_broken(Client& client, const Error& why);
   void touch(Client& client);
-  void release(Request& request) { requests_.put(&request); }
+  void release(Request& request);
   // Closes a client that costs too much.
-  void shed(Client& client, const std::string& why);
+  void shed(Client& client, ShedCause cause, const std::string& why);
   void part_with(Client& client);
 
   // ---- from commands --------------------------------------------------------------------------
@@ -110,6 +110,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   void keep_house();
   void give_up_held(Instant now);
   void shed_stalled(Instant now);
+  void note_shed(const Client& client, ShedCause cause, const std::string& why);
 
   // ---- worker_requests.cc ---------------------------------------------------------------------
   void answer_now(Client& client, std::string_view reply);
@@ -122,6 +123,11 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   bool is_fenced(ring::RangeIndex index) const;
   void encode_part(const wire::Request& said, Command& part);
   void everywhere(Client& client, const wire::Request& said);
+  void count_keys(Client& client, const wire::Request& said);
+  void flush_everywhere(Client& client, const wire::Request& said);
+  void send_flush(Command& whole, std::string_view raw);
+  void send_apart(std::vector<Command*> parts, std::string_view raw);
+  const NodeLink* down_node() const;
   Command& new_command(Request& request);
   void add_key(Command& command, std::string_view raw, const route::KeyPlace& key,
                std::string_view arg);
@@ -138,7 +144,11 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   void deliver_error(Command& command, const std::string& text);
   void complete_fan_out(Request& request);
   void fail_now(Command& command, const Error& why);
+  static bool is_overtaken(const Request& request);
   bool retry(Command& command, const Error& why, backend::Outcome outcome);
+  std::size_t gathered_bytes_max() const { return 4 * options_.limits.client_unsent_bytes_hard; }
+  void note_gathered(std::size_t before, std::size_t after);
+  std::string too_much_gathered();
   std::string describe(const Command& command, const Error& why, backend::Outcome outcome) const;
   void count_heat(const Command& command, std::size_t reply_bytes);
   void mark_later(const Command& command);
@@ -157,6 +167,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   CommandList unfinished_;
   backend::Fifo<Command*> held_;  // in the order they came
   std::size_t held_bytes_ = 0;
+  std::size_t gathered_bytes_ = 0;  // of parts of replies that wait for the other parts
 
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Client*> touched_;

@@ -15,12 +15,14 @@ constexpr milliseconds kMarkLate{5};
 void Command::reset() {
   constexpr std::size_t kKeptBytes = 4'096;
   kind = Kind::kKeyed;
+  node = NodeId{};
   writes = false;
   whole_bytes = false;
   retried = false;
   replies = 1;
   request = nullptr;
   link = nullptr;
+  pipe = nullptr;
   bytes.clear();
   if (bytes.capacity() > kKeptBytes) bytes.shrink_to_fit();
   keys.clear();
@@ -38,6 +40,7 @@ void Request::reset() {
   reply.clear();
   if (reply.capacity() > kKeptBytes) reply.shrink_to_fit();
   done = false;
+  writes = false;
   if (fan_out.active()) fan_out.end();
 }
 
@@ -99,19 +102,42 @@ void Worker::deliver(Command& command, std::string_view raw) {
     if (request->client == nullptr) return release(*request);
     return request->client->answer(*request, raw);
   }
-  if (command.kind == Command::Kind::kKeyed) {
-    request->fan_out.part_replied(raw, command.places);
+  FanOut& whole = request->fan_out;
+  const std::size_t before = whole.kept_bytes();
+  if (command.kind == Command::Kind::kLasting) {
+    whole.part_subtracted(raw);
+  } else if (gathered_bytes_ + raw.size() > gathered_bytes_max()) {
+    whole.part_failed(too_much_gathered());
   } else {
-    request->fan_out.part_of_transaction(raw);
+    whole.part_replied(raw, command.places);
   }
+  note_gathered(before, whole.kept_bytes());
   complete_fan_out(*request);
+}
+
+// Of one moment: what the parts of replies that are not complete take, of all clients.
+void Worker::note_gathered(std::size_t before, std::size_t after) {
+  gathered_bytes_ = gathered_bytes_ - before + after;
+}
+
+std::string Worker::too_much_gathered() {
+  counters().refused.add();
+  return "ERR cleave: the replies of several servers that wait to become one have more than " +
+         std::to_string(gathered_bytes_max()) + " bytes; ask for fewer or smaller keys at once";
+}
+
+void Worker::release(Request& request) {
+  note_gathered(request.fan_out.kept_bytes(), 0);
+  requests_.put(&request);
 }
 
 void Worker::deliver_error(Command& command, const std::string& text) {
   Request* const request = std::exchange(command.request, nullptr);
   if (request == nullptr) return;
   if (request->fan_out.active()) {
+    const std::size_t before = request->fan_out.kept_bytes();
     request->fan_out.part_failed(text);
+    note_gathered(before, request->fan_out.kept_bytes());
     return complete_fan_out(*request);
   }
   if (request->client == nullptr) return release(*request);
@@ -140,6 +166,14 @@ std::string Worker::describe(const Command& command, const Error& why,
   return "ERR cleave: " + node + " is down: " + why.message + "; the command was not sent";
 }
 
+// The client has sent a write after it: sent again, the read might see what came after it.
+bool Worker::is_overtaken(const Request& request) {
+  for (const Request* later = request.next; later != nullptr; later = later->next) {
+    if (later->writes) return true;
+  }
+  return false;
+}
+
 // A read that was lost with its connection is sent once more, as a new command: the lost one stays
 // unfinished until rule 6 says otherwise. A write never is.
 bool Worker::retry(Command& command, const Error& why, backend::Outcome outcome) {
@@ -147,7 +181,7 @@ bool Worker::retry(Command& command, const Error& why, backend::Outcome outcome)
   if (outcome != backend::Outcome::kUnknown || why.code != Code::kUnavailable) return false;
   Request* const request = command.request;
   if (request == nullptr || request->client == nullptr) return false;
-  if (command.keys.empty()) return false;
+  if (command.keys.empty() || is_overtaken(*request)) return false;
   for (const KeyRef& key : command.keys) {
     // Several keys go where they all still are, or nowhere.
     const ring::RangeIndex index = view_->find(key.token);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/redis_store.h"
 #include "base/check.h"
 #include "proxy/worker.h"
 
@@ -12,22 +11,46 @@ namespace {
 // A read of at most so many bytes is kept, so that it can be sent again after a broken connection.
 constexpr std::size_t kRetryBytesMax = 4'096;
 
-// MULTI and EXEC around two commands: four replies, of which the last counts.
-constexpr std::uint32_t kTransactionReplies = 4;
+using route::same_word;
 
 bool lies_in(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+// Redis closes the connection at these, lest a web page make a browser send commands.
+bool begins_http(std::string_view name) {
+  return same_word(name, "POST") || same_word(name, "Host:");
+}
+
+// What is answered as ever after a MULTI that was refused.
+bool ends_multi(const route::Decision& decision) {
+  if (decision.action != route::Action::kLocal) return false;
+  switch (decision.local) {
+    case route::Local::kMulti:
+    case route::Local::kExec:
+    case route::Local::kDiscard:
+    case route::Local::kReset:
+    case route::Local::kQuit: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
 
 void Worker::handle(Client& client, const wire::Request& said) {
   counters().requests.add();
+  if (begins_http(said.args[0])) {
+    return shed(client, ShedCause::kHttp, "speaks HTTP, so somebody may abuse a browser");
+  }
   if (!client.facts.authenticated && !needs_no_password(said.args[0])) {
     counters().refused.add();
     return answer_error(client, "NOAUTH Authentication required.");
   }
   router_->route(said.args, *view_, decision_);
+  if (client.facts.multi_refused && !ends_multi(decision_)) {
+    counters().refused.add();
+    return answer_error(client, kMultiRefusedBefore);
+  }
   switch (decision_.action) {
     case route::Action::kForward: return forward(client, said);
     case route::Action::kSplit: return fan_out(client, said);
@@ -40,8 +63,7 @@ void Worker::handle(Client& client, const wire::Request& said) {
 }
 
 void Worker::handle_broken(Client& client, const Error& why) {
-  counters().clients_shed.add();
-  last_shed_ = client.facts.peer + " (" + client.facts.name + "): " + why.message;
+  note_shed(client, ShedCause::kProtocol, why.message);
   client.finish_up();
   answer_error(client, "ERR " + why.message);
 }
@@ -95,6 +117,7 @@ Command& Worker::new_command(Request& request) {
   Command& command = *commands_.get(*this);
   command.request = &request;
   command.writes = decision_.writes;
+  request.writes = request.writes || decision_.writes;
   if (costs_ != nullptr && decision_.spec != nullptr)
     command.command_ns = costs_->ns(*decision_.spec);
   return command;
@@ -145,6 +168,9 @@ void Worker::keep(Command& command, std::string_view raw, Keep what) {
 }
 
 void Worker::transmit(Command& command, std::string_view raw) {
+  if (command.kind == Command::Kind::kFlush && command.node == NodeId{}) {
+    return send_flush(command, raw);
+  }
   NodeLink* const link = command.kind == Command::Kind::kKeyed ? &links_.owner(command.index)
                                                                : links_.find(command.node);
   if (link == nullptr) return fail_now(command, Error{Code::kUnavailable, "the node has left"});
@@ -152,8 +178,14 @@ void Worker::transmit(Command& command, std::string_view raw) {
   if (!link->down.empty() && !link->pipe->responsive()) {
     return fail_now(command, Error{Code::kUnavailable, link->down});
   }
+  const bool alone = raw.size() > kSharedBytesMax;
+  if (alone && link->lanes->full()) {
+    return fail_now(command, Error{Code::kExhausted, "too many large requests wait for it"});
+  }
   unfinished_.add(command);
   if (options_.mutations.mark_at_send && command.writes) moving_.mark(command);
+  if (alone) return link->lanes->send(raw, command);
+  command.pipe = link->pipe.get();
   link->pipe->send(raw, command, command.replies);
 }
 
@@ -255,32 +287,6 @@ void Worker::encode_part(const wire::Request& said, Command& part) {
                            .size = static_cast<std::uint32_t>(arg.size())});
     }
   }
-}
-
-// DBSIZE does not count the router's own keys, and FLUSHALL puts it back, each in one transaction
-// with the command itself.
-void Worker::everywhere(Client& client, const wire::Request& said) {
-  const bool flush = decision_.merge == route::Merge::kAllOk;
-  std::string bytes = wire::command({"MULTI"});
-  wire::append_command(bytes, said.args);
-  bytes += flush ? wire::command({"SET", backend::kMarkerKey, view_->document().mark})
-                 : wire::command({"EXISTS", backend::kMarkerKey, backend::kRingKey});
-  bytes += wire::command({"EXEC"});
-
-  Request& slot = *requests_.get();
-  client.push(slot);
-  slot.fan_out.begin(decision_.merge, 0);
-  parts_.clear();
-  for (const auto& link : links_.all()) {
-    Command& part = new_command(slot);
-    part.kind = flush ? Command::Kind::kFlush : Command::Kind::kSize;
-    part.node = link->node;
-    part.replies = kTransactionReplies;
-    parts_.push_back(&part);
-    slot.fan_out.part_added();
-  }
-  for (Command* part : parts_) place(*part, bytes);
-  parts_.clear();
 }
 
 }  // namespace cleave::proxy

@@ -31,6 +31,9 @@ enum class Local : std::uint8_t {
   kReset,
   kTime,
   kAuth,
+  kMulti,
+  kExec,
+  kDiscard,
 };
 
 // Commands that need a look at their arguments beyond their key specification.
