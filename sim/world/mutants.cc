@@ -10,7 +10,7 @@ constexpr Mutant kMutants[] = {
     {"no_copying_ack", "14", &Mutations::no_copying_ack, Flavour::kCoordinator},
     {"no_fence_wait", "11", &Mutations::no_fence_wait, Flavour::kCalm},
     {"hold_writes_only", "9", &Mutations::hold_writes_only, Flavour::kCalm},
-    {"mark_at_send", "10", &Mutations::mark_at_send, Flavour::kCalm},
+    {"mark_at_send", "10", &Mutations::mark_at_send, Flavour::kPartitions},
     {"mark_after_reply", "10", &Mutations::mark_after_reply, Flavour::kCalm},
     {"take_forgets", "10", &Mutations::take_forgets, Flavour::kPeers},
     {"any_phase_epoch", "4", &Mutations::any_phase_epoch, Flavour::kPeers},
