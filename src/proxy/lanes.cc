@@ -151,7 +151,7 @@ void Lanes::Lane::on_reply(std::string_view raw) {
 
 void Lanes::Lane::on_failed(const Error& why, backend::Outcome outcome) {
   Error told = why;
-  if (why.code == Code::kUnavailable) {
+  if (why.code == Code::kUnavailable && outcome == backend::Outcome::kUnknown) {
     told.message += " (while a request of " + std::to_string(size_) +
                     " bytes was on its way: the server may take less, see its "
                     "client-query-buffer-limit and proto-max-bulk-len)";
