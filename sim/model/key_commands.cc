@@ -307,7 +307,7 @@ void eval(Call& call) {
                        std::holds_alternative<std::string>(entry.value);
     if (!keeps) doomed.push_back(key);
   }
-  // One by one and not "all gone, some back": a crash that loses the last changes loses no kept key.
+  // One by one, not "all gone, some back": a crash that loses the last changes loses no kept key.
   for (const std::string& key : doomed) call.keys.erase(key);
   wire::append_status(call.reply, "OK");
 }
