@@ -241,7 +241,7 @@ Profile make_profile(std::uint64_t seed) {
   if (profile.flavour == Flavour::kServers) profile.faults.refuse = 3;
   if (profile.flavour == Flavour::kEverything) profile.faults.refuse = 2;
   // Not where somebody else's keys lie on a server of the pool: a flush has the right to end them.
-  if (!profile.unmarked_server && rng.chance(1, 3)) {
+  if (!profile.unmarked_server && !profile.foreign_keys && rng.chance(1, 3)) {
     profile.workload.flush_one_of = between(rng, 60, 600);
   }
   return profile;
