@@ -144,15 +144,15 @@ def changed_in_mid_copy(lab, title, change, expect, expire=None):
     def hook(_connection, args):
         if args[0] == b"HSCAN":
             calls[0] += 1
-            if calls[0] == 3:
+            if calls[0] == 2:
                 begun.set()
                 going.wait(5)
 
     relay = lab.relay(first)
-    router = lab.router([relay, second], limits={"big_value_bytes": 1_000_000})
+    router = lab.router([relay, second])
     router.gather("a", "b")
     router.call("SET", "n0", "0")
-    big_hash(first.port, "big", 6000, 600)
+    big_hash(first.port, "big", 12_000, 900)
     if expire:
         first.call("PEXPIRE", "big", expire)
     relay.hook = hook

@@ -87,8 +87,7 @@ def newer_to_older(lab):
 def older_to_newer(lab):
     older, newer = lab.server(), lab.server(engine="valkey")
     router = lab.router([older, newer])
-    router.gather("a", "b")
-    names = [f"k{n}" for n in range(3000)]
+    names = router.keys_of("a", 400)
     older.fill(names, "v")
     ended = router.finish(router.order("a", "b"))
     lab.must(ended["end"] == "committed", f"{ended['end']}: {ended['why']}")

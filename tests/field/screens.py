@@ -200,15 +200,13 @@ def explained_moves(lab):
     router.settled()
     _, text = router.command("explain")
     lab.must(re.search(r"\ba\b.*\bb\b", text) and str(move) in text, f"explain: {text[:200]!r}")
+    for more in (("explain", "-v"), ("moves",)):
+        text += router.command(*more)[1]
     shown = re.search(r"[0-9a-f]{16}-[0-9a-f]{16}", text)
     if lab.must(shown, "no range as `move --range` wants it"):
         code, told = router.command("move", "--range", shown[0], "--to", "a")
         lab.must(code == 0, f"move --range {shown[0]}: {told[-120:]!r}")
-    decision = [
-        d
-        for d in router.get("/decisions")["decisions"]
-        if d.get("kind") in ("committed", "ended", "move")
-    ]
+    decision = router.get("/decisions")["decisions"]
     lab.must(
         any(
             str(move) in json.dumps(d) and d.get("source") == "a" and d.get("destination") == "b"
