@@ -41,13 +41,15 @@ std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, cons
   };
 }
 
-std::function<void(Result<MoveId>)> when_begun(const Answer& done) {
-  return [done](const Result<MoveId>& result) {
+std::function<void(Result<MoveId>)> when_begun(const Answer& done, Json warnings) {
+  return [done, warnings = std::move(warnings)](const Result<MoveId>& result) {
     if (!result) {
       done(error_response(result.error()));
       return;
     }
-    net::HttpResponse response = ok({{"move", result->value()}});
+    Json json = {{"move", result->value()}};
+    if (!warnings.empty()) json["warnings"] = warnings;
+    net::HttpResponse response = ok(json);
     response.status = 202;
     done(std::move(response));
   };

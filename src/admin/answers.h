@@ -24,8 +24,8 @@ net::HttpResponse plain_error(int status, std::string_view code, std::string_vie
 std::function<void(Result<void>)> when_done(const Answer& done);
 // Answers an order that gives a number, under this name.
 std::function<void(Result<std::uint64_t>)> when_counted(const Answer& done, const char* name);
-// Answers an order that began a move: 202 {"move": ID}.
-std::function<void(Result<MoveId>)> when_begun(const Answer& done);
+// Answers an order that began a move: 202 {"move": ID}, with "warnings" where there are any.
+std::function<void(Result<MoveId>)> when_begun(const Answer& done, Json warnings = {});
 
 // There is no document yet; with what is wrong at the coordinator, which for a router that is too
 // old for the document is that it must be upgraded.

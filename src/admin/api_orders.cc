@@ -41,6 +41,21 @@ std::vector<ring::Member> read_members(Body& body) {
   return members;
 }
 
+// What a person should know before the move is done: writes that came past the routers can be lost.
+Json bypass_warnings(const control::Status& status, const ring::MoveRequest& order) {
+  Json warnings = Json::array();
+  for (const control::NodeFacts& facts : status.nodes) {
+    const bool takes_part = facts.node == order.source || facts.node == order.destination;
+    if (!takes_part || !facts.foreign_writes) continue;
+    warnings.push_back("about " + std::to_string(facts.unattributed_writes) +
+                       " writes a second reach node '" +
+                       name_of(status.view->document(), facts.node) +
+                       "' past the routers: those to the keys that move can be lost; stop them, or "
+                       "abort the move");
+  }
+  return warnings;
+}
+
 }  // namespace
 
 void Api::post_move(const net::HttpRequest& request, const Done& done) {
@@ -71,7 +86,8 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   order.source = *source;
   order.destination = *destination;
   order.now = options_.wall_now();
-  options_.order_taker.move(std::move(order), when_begun(done));
+  Json warnings = bypass_warnings(status, order);
+  options_.order_taker.move(std::move(order), when_begun(done, std::move(warnings)));
 }
 
 bool Api::post_move_order(const std::string& id, const std::string& verb, const Done& done) {

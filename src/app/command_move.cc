@@ -28,6 +28,9 @@ int move(const Cli& cli, const MoveOptions& options) {
   }
   return cli.show(cli.client().post("/moves", body), [](const Json& json) {
     std::cout << "move " << json["move"] << " begun; see `cleave status`\n";
+    for (const Json& warning : json.value("warnings", Json::array())) {
+      std::cout << "warning: " << warning.get<std::string>() << "\n";
+    }
   });
 }
 

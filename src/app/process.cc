@@ -340,7 +340,7 @@ void RouterProcess::Impl::make_router() {
                              .client_password = options_.config.listeners.front().password,
                              .limits = options_.config.limits,
                              .seed = options_.seed,
-                             .log = options_.log});
+                             .log = [this](const std::string& text) { note(text); }});
   warn_of_few_descriptors();
 }
 
@@ -350,7 +350,7 @@ void RouterProcess::Impl::warn_of_few_descriptors() {
   const std::size_t kept =
       proxy::Router::descriptors_kept(options_.config.pool.nodes.size(), workers_.size());
   if (most >= clients + 2 * kept) return;
-  options_.log("warning: this process may open only " + std::to_string(most) +
+  note("warning: this process may open only " + std::to_string(most) +
                " files and sockets, too few for " + std::to_string(clients) +
                " clients (limits.clients_max): accepting will pause before that; raise `ulimit -n` "
                "or LimitNOFILE");

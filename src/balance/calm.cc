@@ -75,9 +75,18 @@ void Calm::find_dwelling() {
     if (!each.move->committed || each.move->ordered) continue;
     if (!within(each, input_.constants.dwell)) continue;
     ranges.insert(ranges.end(), each.ranges.begin(), each.ranges.end());
-    dwelling_until_ = later(each.ended, input_.constants.dwell);  // of the oldest: the first to end
   }
   dwelling_ = ring::normalised(std::move(ranges));
+}
+
+UnixMillis Calm::dwelling_until(const ring::RangeSet& ranges) const {
+  UnixMillis until{};
+  for (const Past& each : moves_) {
+    if (!each.move->committed || each.move->ordered) continue;
+    if (!within(each, input_.constants.dwell)) break;  // newest first
+    if (ring::overlap(each.ranges, ranges)) until = later(each.ended, input_.constants.dwell);
+  }
+  return until;
 }
 
 void Calm::find_cut() {

@@ -26,7 +26,8 @@ class Calm {
 
   // Until when the ranges that were moved to the node just now stay there.
   const ring::RangeSet& dwelling() const { return dwelling_; }
-  UnixMillis dwelling_until() const { return dwelling_until_; }
+  // When the first of them that meets one of `ranges` may go again; 0 = none of them does.
+  UnixMillis dwelling_until(const ring::RangeSet& ranges) const;
 
   // Ranges beside a piece that was taken just now: may move whole, must not be cut again.
   bool cut_just_now(const ring::TokenRange& range) const;
@@ -82,7 +83,6 @@ class Calm {
   std::map<NodeId, ring::RangeSet> left_;
   ring::RangeSet nothing_;
   ring::RangeSet dwelling_;
-  UnixMillis dwelling_until_;
   ring::RangeSet cut_;  // with one token more on either side
   std::uint64_t keys_last_hour_ = 0;
 };

@@ -40,7 +40,7 @@ class CalmTest : public ::testing::Test {
 
 TEST_F(CalmTest, APieceStaysTenMinutes) {
   EXPECT_EQ(calm({past(9 * kMinute)}).dwelling(), ring::RangeSet{kPiece});
-  EXPECT_EQ(calm({past(9 * kMinute)}).dwelling_until(), UnixMillis{kNow + kMinute});
+  EXPECT_EQ(calm({past(9 * kMinute)}).dwelling_until({kPiece}), UnixMillis{kNow + kMinute});
   EXPECT_TRUE(calm({past(10 * kMinute)}).dwelling().empty());
 }
 
@@ -138,7 +138,7 @@ TEST_F(CalmTest, KnowsWhenEnoughOfTheHourIsOver) {
 }
 
 TEST_F(CalmTest, AMoveOfTheFutureEndedJustNowAndOneOfAnotherAgeNever) {
-  EXPECT_EQ(calm({past(-60 * kMinute)}).dwelling_until(), UnixMillis{kNow + 10 * kMinute});
+  EXPECT_EQ(calm({past(-60 * kMinute)}).dwelling_until({kPiece}), UnixMillis{kNow + 10 * kMinute});
   EXPECT_TRUE(calm({past(-48 * 60 * kMinute)}).dwelling().empty());
 }
 

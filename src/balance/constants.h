@@ -31,14 +31,16 @@ struct Constants {
   std::uint32_t stop_errors = 2;
   std::uint32_t stop_ppm = 1'090'000;
   std::uint32_t stop_least_ppm = 1'070'000;
-  std::uint32_t stop_bound_ppm = 1'045'000;
+  std::uint32_t stop_bound_ppm = 1'012'000;
+  std::uint32_t near_bound_ppm = 1'045'000;  // so near the bound no crumbs move: estimates are no
+                                             // better, and it would never end
   std::uint32_t slow_capacity_ppm = 10'000;  // and above the mean by so much of its capacity
   std::uint32_t calm_capacity_ppm = 2'000;   // above the mean by less of it: good too
 
   // ---- how much -----------------------------------------------------------------------------
   std::uint32_t sink_ppm = 5'000;             // sources sink so far below the stop, no further
   std::uint32_t fill_ppm = 1'040'000;         // destinations rise to it: they keep a margin
-  std::uint32_t bound_slack_ppm = 1'035'000;  // sources sink to this times the bound
+  std::uint32_t bound_slack_ppm = 1'006'000;  // sources sink to this times the bound
   std::uint32_t unseen_ppm = 1'100'000;       // a piece may cost so much more than it seems
   std::uint32_t piece_over_ppm = 1'050'000;   // of the amount wanted, the most a piece may carry
   std::uint32_t piece_min_ppm = 2'000;        // of fair: a smaller window is not worth a cut
@@ -64,6 +66,8 @@ struct Constants {
   // ---- what it may cost ---------------------------------------------------------------------
   std::uint32_t plan_keys_ppm = 10'000;   // of all keys, one plan (Slicer: 1 %)
   std::uint32_t hour_keys_ppm = 100'000;  // one hour (Slicer: 9 %)
+  // While a node is far above the mean, or almost full: two hot keys with a fifth of the load each
+  // leave their nodes no room for anything else, and half of that must not wait for the next hour.
   std::uint32_t urgent_hour_keys_ppm = 250'000;
   std::uint64_t plan_keys_min = 64;       // so that small pools can be helped at all
   std::uint32_t slow_divisor = 10;        // of both, for the slow trigger

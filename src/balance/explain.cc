@@ -1,6 +1,7 @@
 #include "balance/explain.h"
 
 #include "balance/text.h"
+#include "balance/unsplittable.h"
 
 namespace cleave::balance {
 namespace {
@@ -56,7 +57,9 @@ std::string explain(const PlannedMove& move) {
 }
 
 std::string explain(const Verdict& verdict, UnixMillis now) {
-  std::string line = "nothing (" + std::string(to_string(verdict.why)) + "): " + verdict.text;
+  const std::string why(to_string(verdict.why));
+  std::string line = verdict.why == Why::kUnsplittable ? why : "nothing (" + why + ")";
+  line += ": " + verdict.text;
   if (verdict.until != UnixMillis{}) line += "; may change " + wait_text(verdict.until, now);
   return line;
 }
@@ -66,7 +69,7 @@ std::string explain(const HeavyToken& token, const ring::Document& document) {
   if (!token.key.empty()) line += " (key " + quoted(token.key) + ")";
   line += " on " + name_of(document, token.node) + ": " + load_text(token.load) + ", " +
           times(token.ppm) + " of a fair share";
-  if (token.ppm >= 1'000'000) line += "; unsplittable: single-key";
+  if (token.ppm >= 1'000'000) line += "; unsplittable: " + name_of(token);
   return line;
 }
 

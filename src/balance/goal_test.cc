@@ -17,7 +17,7 @@ TEST(Goal, StopsTwoStandardErrorsBelowThePromise) {
 TEST(Goal, IsAsFarAsEverForWhatWasHot) {
   const Goal goal = goal_of(~std::uint64_t{0}, kEven, Engaged::kHot, kConstants);
   EXPECT_EQ(goal.stop_ppm, kConstants.stop_least_ppm);
-  EXPECT_EQ(goal_of(0, 2'000'000, Engaged::kHot, kConstants).stop_ppm, 2'090'000U);
+  EXPECT_EQ(goal_of(0, 2'000'000, Engaged::kHot, kConstants).stop_ppm, 2'024'000U);
 }
 
 TEST(Goal, KeepsWithinItsLimits) {
@@ -29,8 +29,8 @@ TEST(Goal, KeepsWithinItsLimits) {
 
 TEST(Goal, IsABoundThatNoPlacementCanBetterAndALittleMore) {
   const Goal goal = goal_of(1'000'000, 2'000'000, Engaged::kIdle, kConstants);
-  EXPECT_EQ(goal.stop_ppm, 2'090'000U);
-  EXPECT_EQ(goal.sink_ppm, 2'070'000U);
+  EXPECT_EQ(goal.stop_ppm, 2'024'000U);
+  EXPECT_EQ(goal.sink_ppm, 2'012'000U);
   EXPECT_EQ(goal_of(0, 0xFFFFFFFFU, Engaged::kIdle, kConstants).stop_ppm, 0xFFFFFFFFU);
 }
 

@@ -5,10 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "balance/parting.h"
 #include "balance/parts.h"
 #include "balance/pieces.h"
 #include "balance/targets.h"
 #include "balance/text.h"
+#include "balance/unsplittable.h"
 #include "base/ppm.h"
 #include "base/rng.h"
 #include "ring/width.h"
@@ -17,6 +19,7 @@ namespace cleave::balance {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
+constexpr std::uint64_t kLight = 8;  // times the mean load of a key
 
 // The most that the source may give so that it is not below the destination afterwards.
 std::uint64_t in_order(const BoardNode& source, const BoardNode& destination) {
@@ -24,6 +27,12 @@ std::uint64_t in_order(const BoardNode& source, const BoardNode& destination) {
   const Wide other = Wide{destination.load} * source.fair;
   const Wide fair = Wide{source.fair} + destination.fair;
   return has <= other ? 0 : static_cast<std::uint64_t>((has - other) / fair);
+}
+
+Pieces one_token(Token token, std::uint64_t load) {
+  Window window{.range = {token, token}, .load = load, .keys = 1};
+  window.boundaries = 2;
+  return {.windows = {window}, .load = load, .keys = 1};
 }
 
 class HeatPlanner {
@@ -36,6 +45,7 @@ class HeatPlanner {
         constants_(board.constants()),
         targets_(board, calm),
         rng_(board.input().seed),
+        heavy_(plan.heavy),
         cuts_left_(task.cuts_left),
         load_a_piece_(load_a_piece()) {}
 
@@ -48,7 +58,6 @@ class HeatPlanner {
   struct Tries {
     bool lacked_keys = false;
     bool lacked_cuts = false;
-    bool dwells = false;  // some of it must stay where it is for now
     bool no_memory = false;
     bool dear = false;  // a piece would help, but less than the scan for it costs
     Candidates targets = {};
@@ -62,8 +71,9 @@ class HeatPlanner {
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
   std::optional<PlannedMove> attempt(const BoardNode& source, const BoardNode& target, Tries& tries,
                                      std::string& no);
-  std::vector<Stretch> stretches(const BoardNode& source, const BoardNode& target,
-                                 Tries& tries) const;
+  bool try_parting(const BoardNode& source, PartingFor why, Tries& tries);
+  bool light(const BoardNode& source, const PlannedMove& move) const;
+  std::vector<Stretch> stretches(const BoardNode& source, const BoardNode& target) const;
   std::optional<PlannedMove> move_if_worth(const BoardNode& source, const BoardNode& target,
                                            const Pieces& pieces, Tries& tries, std::string& no);
   Pieces heavy_token(const std::vector<Stretch>& from, const BoardNode& source,
@@ -73,9 +83,12 @@ class HeatPlanner {
   PlannedMove move_of(const BoardNode& source, const BoardNode& target, const Pieces& pieces) const;
   bool out_of_reach(const Candidates& targets) const;
   void explain(const BoardNode& source, const Tries& tries);
+  std::optional<Verdict> out_of_budget(const BoardNode& source, const Tries& tries) const;
+  std::optional<Verdict> must_wait(const BoardNode& source, const Tries& tries) const;
+  bool held(const BoardNode& source, const ring::RangeSet& ranges) const;
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
-  std::uint32_t hour_ppm(const BoardNode& source) const;
-  UnixMillis budget_until(const BoardNode& source) const;
+  std::uint32_t hour_ppm() const;
+  UnixMillis budget_until() const;
   std::uint64_t keys_left(const BoardNode& source) const;
   Price price(const BoardNode& source) const;
   std::uint64_t excess(const BoardNode& node) const {
@@ -89,6 +102,8 @@ class HeatPlanner {
   }
   std::uint64_t gain_min(const BoardNode& node) const {
     const std::uint64_t of_fair = ppm_of(node.fair, constants_.gain_min_ppm);
+    if (node.level() <= ppm_of(plan_.bound_ppm, constants_.near_bound_ppm))
+      return std::max<std::uint64_t>(1, of_fair / 2);
     const std::uint64_t of_excess = ppm_of(excess(node), constants_.gain_excess_ppm);
     return std::max<std::uint64_t>(1, std::min(of_fair, of_excess));
   }
@@ -119,6 +134,7 @@ class HeatPlanner {
   const Constants& constants_;
   Targets targets_;
   Rng rng_;
+  std::vector<HeavyToken> heavy_;  // heaviest first; planned moves done
   std::uint32_t cuts_left_;
   std::uint64_t load_a_piece_;
   std::uint64_t keys_used_ = 0;
@@ -167,10 +183,11 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
   tries.lacked_cuts = cuts_left_ < 2;
   if (tries.lacked_keys || tries.lacked_cuts) return false;
   tries.targets = targets_.of(source, rng_);
-  if (try_larger(source, tries)) return true;
+  if (try_larger(source, tries) || try_parting(source, PartingFor::kNeed, tries)) return true;
   for (const NodeId id : tries.targets.nodes) {
     std::string no;
     if (auto move = attempt(source, board_.node(id), tries, no)) {
+      if (light(source, *move) && try_parting(source, PartingFor::kGain, tries)) return true;
       take(std::move(*move), tries);
       return true;
     }
@@ -187,6 +204,9 @@ void HeatPlanner::take(PlannedMove move, Tries& tries) {
   board_.apply(move);
   targets_.update(move.source);
   targets_.update(move.destination);
+  for (HeavyToken& each : heavy_) {
+    if (ring::contains(move.ranges, each.token)) each.node = move.destination;
+  }
   if (!ordered(move.cause)) keys_used_ += move.keys;
   plan_.moves.push_back(std::move(move));
 }
@@ -208,9 +228,23 @@ bool HeatPlanner::try_larger(const BoardNode& source, Tries& tries) {
   }
   if (best == nullptr) return false;
   const BoardNode target = *best;
-  const Pieces pieces = heavy_token(stretches(source, target, tries), source, heavy->load);
+  const Pieces pieces = heavy_token(stretches(source, target), source, heavy->load);
   std::string no;
   auto move = move_if_worth(source, target, pieces, tries, no);
+  if (move) take(std::move(*move), tries);
+  return move.has_value();
+}
+
+// Heavy tokens that share a node go first, one by one: what is light around them is given away
+// afterwards, when it is known how much of it must be.
+bool HeatPlanner::try_parting(const BoardNode& source, PartingFor why, Tries& tries) {
+  const PartingTask task{
+      .board = board_, .calm = calm_, .goal = task_.goal, .heavy = heavy_, .why = why};
+  const auto parting = choose_parting(task, source, tries.targets.nodes);
+  if (!parting) return false;
+  const BoardNode target = board_.node(parting->target);
+  std::string no;
+  auto move = move_if_worth(source, target, one_token(parting->token, parting->load), tries, no);
   if (move) take(std::move(*move), tries);
   return move.has_value();
 }
@@ -235,9 +269,14 @@ std::string HeatPlanner::refusal(const BoardNode& source, Verdict& verdict) cons
   return "";
 }
 
+// Keys that carry little more than any: many of them go for little.
+bool HeatPlanner::light(const BoardNode& source, const PlannedMove& move) const {
+  return Wide{move.load} * source.keys < Wide{move.keys} * source.fair * kLight;
+}
+
 std::optional<PlannedMove> HeatPlanner::attempt(const BoardNode& source, const BoardNode& target,
                                                 Tries& tries, std::string& no) {
-  const std::vector<Stretch> from = stretches(source, target, tries);
+  const std::vector<Stretch> from = stretches(source, target);
   const std::uint64_t room = room_of(target, constants_);
   const Appetite appetite{
       .load = std::min(excess(source),
@@ -283,8 +322,8 @@ std::optional<PlannedMove> HeatPlanner::move_if_worth(const BoardNode& source,
 
 // What the source could give to the target: its ranges without those in flight, those put there
 // just now, and those that left the target not long ago.
-std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const BoardNode& target,
-                                            Tries& tries) const {
+std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source,
+                                            const BoardNode& target) const {
   const ring::RangeSet& away = calm_.left(target.id);
   std::vector<Stretch> result;
   const auto add = [&](const BoardRange& from, const ring::TokenRange& range) {
@@ -294,14 +333,9 @@ std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source, const Board
                       .fresh_cut = from.fresh_cut || calm_.cut_just_now(from.range)});
   };
   for (const BoardRange& each : board_.ranges_of(source.id)) {
-    bool whole = false;
     for (const ring::TokenRange& free : ring::outside(each.range, calm_.dwelling())) {
-      for (const ring::TokenRange& range : ring::outside(free, away)) {
-        add(each, range);
-        whole = whole || range == each.range;
-      }
+      for (const ring::TokenRange& range : ring::outside(free, away)) add(each, range);
     }
-    tries.dwells = tries.dwells || !whole;
   }
   return result;
 }
@@ -317,13 +351,8 @@ Pieces HeatPlanner::heavy_token(const std::vector<Stretch>& from, const BoardNod
       if (best == nullptr || each.load > best->load) best = &each;
     }
   }
-  Pieces pieces;
-  if (best == nullptr || cuts_left_ < 2 || keys_left(source) < 1) return pieces;
-  pieces.windows.push_back({.range = {best->token, best->token}, .load = best->load, .keys = 1});
-  pieces.windows.back().boundaries = 2;
-  pieces.load = best->load;
-  pieces.keys = 1;
-  return pieces;
+  if (best == nullptr || cuts_left_ < 2 || keys_left(source) < 1) return {};
+  return one_token(best->token, best->load);
 }
 
 // Large enough against what is too much, and against the time that the scan takes from the source.
@@ -378,15 +407,15 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
 }
 
 // Of all keys, in an hour.
-std::uint32_t HeatPlanner::hour_ppm(const BoardNode& source) const {
-  if (task_.engaged == Engaged::kSlow) return constants_.hour_keys_ppm / constants_.slow_divisor;
-  return urgent(source) ? constants_.urgent_hour_keys_ppm : constants_.hour_keys_ppm;
+std::uint32_t HeatPlanner::hour_ppm() const {
+  return task_.engaged == Engaged::kSlow ? constants_.hour_keys_ppm / constants_.slow_divisor
+                                         : constants_.urgent_hour_keys_ppm;
 }
 
 std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
   if (phantom_of(source) != nullptr) return std::max<std::uint64_t>(source.keys, 1);
   const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
-  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm(source));
+  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm());
   return std::min(above(keys_a_plan(board_) / divisor, keys_used_), above(hour, keys_used_));
 }
 
@@ -402,8 +431,8 @@ Price HeatPlanner::price(const BoardNode& source) const {
 }
 
 std::optional<HeavyToken> HeatPlanner::heaviest_on(NodeId node) const {
-  const auto found = std::ranges::find(plan_.heavy, node, &HeavyToken::node);
-  return found == plan_.heavy.end() ? std::nullopt : std::optional(*found);
+  const auto found = std::ranges::find(heavy_, node, &HeavyToken::node);
+  return found == heavy_.end() ? std::nullopt : std::optional(*found);
 }
 
 // The node with most room is one that may take nothing.
@@ -414,55 +443,97 @@ bool HeatPlanner::out_of_reach(const Candidates& targets) const {
 }
 
 // When a whole plan's keys may be moved again; 0 = by the next plan already.
-UnixMillis HeatPlanner::budget_until(const BoardNode& source) const {
+UnixMillis HeatPlanner::budget_until() const {
   const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
-  return calm_.keys_left_at(keys_a_plan(board_) / divisor, board_.total_keys(), hour_ppm(source));
+  return calm_.keys_left_at(keys_a_plan(board_) / divisor, board_.total_keys(), hour_ppm());
+}
+
+// Why nothing more is tried although it would help: what has to be paid for it is not there.
+std::optional<Verdict> HeatPlanner::out_of_budget(const BoardNode& source,
+                                                  const Tries& tries) const {
+  Verdict verdict{.node = source.id};
+  if (tries.dear && keys_left(source) > 0) {
+    const auto scan_ms = static_cast<std::uint64_t>(scan_ns(source) / 1'000'000);
+    verdict.text = "what may be moved at once is not worth the " + std::to_string(scan_ms) +
+                   " ms of its time that a look at its " + std::to_string(source.keys) +
+                   " keys takes";
+  } else if (tries.lacked_keys || keys_left(source) == 0) {
+    verdict.why = Why::kBudget;
+    verdict.until = budget_until();
+    verdict.text =
+        "the budget of keys is used up: " + std::to_string(calm_.keys_last_hour() + keys_used_) +
+        " moved in this hour";
+  } else if (tries.lacked_cuts) {
+    verdict.why = Why::kCuts;
+    verdict.text = "the pool has as many cuts as it may have; merges come first";
+  } else if (tries.no_memory) {
+    verdict.why = Why::kNoTarget;
+    verdict.text = "the nodes with room for its load lack memory for its keys";
+  } else {
+    return std::nullopt;
+  }
+  return verdict;
+}
+
+// Whether so much of the source's load lies in these ranges that moving it would help.
+bool HeatPlanner::held(const BoardNode& source, const ring::RangeSet& ranges) const {
+  std::uint64_t load = 0;
+  for (const BoardRange& each : board_.ranges_of(source.id)) {
+    load += each.load;
+    for (const ring::TokenRange& free : ring::outside(each.range, ranges)) {
+      load -= std::min(load, board_.load_in(each, free));
+    }
+  }
+  return load >= gain_min(source);
+}
+
+std::optional<Verdict> HeatPlanner::must_wait(const BoardNode& source, const Tries& tries) const {
+  Verdict verdict{.node = source.id};
+  ring::RangeSet own;
+  for (const BoardRange& each : board_.ranges_of(source.id)) own.push_back(each.range);
+  const auto& open = tries.targets.nodes;
+  if (tries.targets.pair_rests_until != UnixMillis{}) {
+    verdict.why = Why::kRests;
+    verdict.until = tries.targets.pair_rests_until;
+    verdict.text = "the last moves to nodes with room were aborted; tried again soon";
+  } else if (held(source, calm_.dwelling())) {
+    verdict.why = Why::kDwell;
+    verdict.until = calm_.dwelling_until(own);
+    verdict.text = "what could be given was put there only just now";
+  } else if (!open.empty() && held(source, calm_.left(open.front()))) {
+    verdict.why = Why::kDwell;
+    verdict.text = "what could be given came from '" + board_.node(open.front()).name +
+                   "', which has room, and may not go back so soon";
+  } else {
+    return std::nullopt;
+  }
+  return verdict;
 }
 
 // The likeliest reason why none of the targets could help.
 void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
-  Verdict verdict{.node = source.id};
-  const std::string who = "node '" + source.name + "' is at " + times(source.level());
-  const auto heavy = heaviest_on(source.id);
-  if (heavy && heavy->load >= above(source.load, excess(source) / 2)) {
-    verdict.why = Why::kUnsplittable;
-    verdict.token = heavy->token;
-    verdict.key = heavy->key;
-    verdict.text = who + ", and " + percent(heavy->load, source.load) + " of that is one token (" +
-                   ring::to_string({heavy->token, heavy->token}) +
-                   (heavy->key.empty() ? "" : ", key " + quoted(heavy->key)) +
-                   "), which no cut can divide: cache it, or spread it over several keys";
-  } else if (tries.dear && keys_left(source) > 0) {
-    const auto scan_ms = static_cast<std::uint64_t>(scan_ns(source) / 1'000'000);
-    verdict.text = who + ", but what may be moved at once is not worth the " +
-                   std::to_string(scan_ms) + " ms of its time that a look at its " +
-                   std::to_string(source.keys) + " keys takes";
-  } else if (tries.lacked_keys || keys_left(source) == 0) {
-    verdict.why = Why::kBudget;
-    verdict.until = budget_until(source);
-    verdict.text = who + ", but the budget of keys is used up: " +
-                   std::to_string(calm_.keys_last_hour() + keys_used_) + " moved in this hour";
-  } else if (tries.lacked_cuts) {
-    verdict.why = Why::kCuts;
-    verdict.text = who + ", but the pool has as many cuts as it may have; merges come first";
-  } else if (tries.no_memory) {
-    verdict.why = Why::kNoTarget;
-    verdict.text = who + ", but the nodes with room for its load lack memory for its keys";
-  } else if (tries.targets.pair_rests_until != UnixMillis{}) {
-    verdict.why = Why::kRests;
-    verdict.until = tries.targets.pair_rests_until;
-    verdict.text = who + ", but the last moves to nodes with room were aborted; tried again soon";
-  } else if (tries.dwells) {
-    verdict.why = Why::kDwell;
-    verdict.until = calm_.dwelling_until();
-    verdict.text = who + ", but what could be given was put there only just now";
-  } else if (out_of_reach(tries.targets)) {
+  const std::uint64_t much = above(source.load, excess(source) / 2);
+  const std::vector<HeavyToken> heavy = heavy_on(heavy_, source.id);
+  std::uint64_t together = 0;
+  for (const HeavyToken& each : heavy) together += each.load;
+  const bool one = !heavy.empty() && heavy.front().load >= much;
+  Verdict verdict{.node = source.id, .text = "no piece of it would help enough to be worth a move"};
+  std::optional<Verdict> known;
+  if (!one) known = out_of_budget(source, tries);
+  if (!one && !known) known = must_wait(source, tries);
+  if (known) {
+    verdict = *std::move(known);
+  } else if (!one && out_of_reach(tries.targets)) {
     const Alternative& first = tries.targets.rejected.front();
     verdict.why = Why::kNoTarget;
-    verdict.text = who + ", but nobody with room may take anything, such as '" +
-                   board_.node(first.node).name + "': " + first.why;
+    verdict.text = "nobody with room may take anything, such as '" + board_.node(first.node).name +
+                   "': " + first.why;
+  }
+  if (one || (verdict.why == Why::kTooSmall && !tries.dear && together >= much)) {
+    verdict = unsplittable(source, source.load, ppm_of(source.fair, task_.goal.sink_ppm), heavy);
   } else {
-    verdict.text = who + ", but no piece of it would help enough to be worth a move";
+    verdict.text =
+        "node '" + source.name + "' is at " + times(source.level()) + ", but " + verdict.text;
   }
   verdict.alternatives = tries.targets.rejected;
   plan_.verdicts.push_back(std::move(verdict));

@@ -8,6 +8,7 @@
 #include "balance/memory_trigger.h"
 #include "balance/parts.h"
 #include "balance/text.h"
+#include "balance/unsplittable.h"
 #include "base/ppm.h"
 #include "ring/width.h"
 
@@ -98,6 +99,10 @@ class MemoryPlanner {
   bool move(const BoardNode& source, const BoardNode& target, const std::vector<Part>& parts,
             const std::string& why, Verdict& verdict);
   bool give_large(const BoardNode& source, const BoardNode& target, Verdict& verdict);
+  std::uint64_t load_room(const BoardNode& target) const;
+  std::string why_not(const BoardNode& source, const BoardNode& target, const Taken& taken) const;
+  ring::RangeSet own_ranges(const BoardNode& source) const;
+  bool dwells(const BoardNode& source) const;
   std::uint64_t keys_for(const BoardNode& source) const;
   std::uint32_t hour_ppm(const BoardNode& source) const;
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
@@ -136,21 +141,38 @@ void MemoryPlanner::help(NodeId id) {
     const BoardNode target = board_.node(to);
     const std::uint64_t bytes = std::min(above(source.memory, mean_of(source)), spare(target));
     Taken taken = take(pieces(source, target), source, allowed(source, target, bytes));
-    if (!worth(source, taken)) {
-      if (taken.size.bytes > best.size.bytes) best = std::move(taken);
-      continue;
-    }
-    if (move(source, target, taken.parts, "most bytes for their load", verdict)) return;
+    if (worth(source, taken) &&
+        move(source, target, taken.parts, "most bytes for their load", verdict))
+      return;
+    if (verdict.alternatives.size() < kAlternativesMax)
+      verdict.alternatives.push_back({to, why_not(source, target, taken)});
+    if (!worth(source, taken) && taken.size.bytes > best.size.bytes) best = std::move(taken);
   }
   explain(source, best, std::move(verdict));
 }
 
 Allowance MemoryPlanner::allowed(const BoardNode& source, const BoardNode& target,
                                  std::uint64_t bytes) const {
-  return {.bytes = bytes,
-          .keys = keys_for(source),
-          .load = room_of(target, constants_),
-          .cuts = cuts_left_};
+  return {.bytes = bytes, .keys = keys_for(source), .load = load_room(target), .cuts = cuts_left_};
+}
+
+// By so little of its capacity any node may be above the mean: the trigger does not call that high.
+// Else next to no load, unevenly spread, would keep a full node full.
+std::uint64_t MemoryPlanner::load_room(const BoardNode& target) const {
+  const std::uint64_t little = ppm_of(target.capacity, constants_.slow_capacity_ppm);
+  return std::max(room_of(target, constants_), above(target.fair + little, target.load));
+}
+
+// Requires: nothing was moved to the target.
+std::string MemoryPlanner::why_not(const BoardNode& source, const BoardNode& target,
+                                   const Taken& taken) const {
+  if (worth(source, taken)) return "it has no memory free for " + bytes_text(taken.size.bytes);
+  if (load_room(target) == 0) {
+    return "it is at " + times(target.level()) + " of its fair load (" +
+           percent(target.load, target.capacity) + " of its capacity): no room for more load";
+  }
+  return "of what has room in its " + bytes_text(spare(target)) + " below " +
+         percent(mean_of(target), target.memory_max) + ", the mean use, too little is worth a move";
 }
 
 // False when the target has not the memory for it.
@@ -238,8 +260,13 @@ std::string MemoryPlanner::refusal(const BoardNode& source, Verdict& verdict) co
 std::vector<NodeId> MemoryPlanner::targets(const BoardNode& source, Verdict& verdict) const {
   std::vector<std::pair<std::uint64_t, NodeId>> open;
   for (const BoardNode& each : board_.nodes()) {
-    if (each.id == source.id || each.memory_max == 0 || spare(each) == 0) continue;
+    if (each.id == source.id) continue;
     std::string no = each.no_target.empty() ? placement_veto(source, each) : each.no_target;
+    if (no.empty() && each.memory_max == 0) no = "it has no limit of memory to compare with";
+    if (no.empty() && spare(each) == 0) {
+      no = "it uses " + percent(each.memory, each.memory_max) + " of its memory, the mean is " +
+           percent(mean_ppm_, kMillion);
+    }
     if (no.empty() && each.moves_in >= constants_.moves_in_max) no = "it is taking another move";
     if (no.empty()) {
       open.emplace_back(~spare(each), each.id);
@@ -345,6 +372,25 @@ bool MemoryPlanner::worth(const BoardNode& source, const Taken& taken) const {
   return taken.size.bytes > 0 && taken.size.bytes >= least;
 }
 
+ring::RangeSet MemoryPlanner::own_ranges(const BoardNode& source) const {
+  ring::RangeSet own;
+  for (const BoardRange& each : board_.ranges_of(source.id)) own.push_back(each.range);
+  return own;
+}
+
+// Most of what the node could give must stay where it is for now.
+bool MemoryPlanner::dwells(const BoardNode& source) const {
+  Wide stays = 0;
+  Wide free = 0;
+  for (const ring::TokenRange& each : own_ranges(source)) {
+    stays += ring::width(each);
+    for (const ring::TokenRange& part : ring::outside(each, calm_.dwelling())) {
+      free += ring::width(part);
+    }
+  }
+  return stays - free > free;
+}
+
 void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict verdict) const {
   const Price price = board_.price_of(source);
   const Slice* largest = nullptr;
@@ -364,19 +410,25 @@ void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict 
   } else if (largest != nullptr && largest->bytes > above(source.memory, mean_of(source)) / 2) {
     verdict.why = Why::kUnsplittable;
     verdict.token = largest->range.first;
-    verdict.text += ", and one token holds " + bytes_text(largest->bytes) +
-                    " of it, which no cut can divide and nobody has room for";
+    verdict.key = heat::key_at(board_.input().picture, largest->range.first);
+    verdict.text = name_of({.token = *verdict.token, .key = verdict.key}) + " holds " +
+                   bytes_text(largest->bytes) + " of '" + source.name + "', which uses " +
+                   percent(source.memory, source.memory_max) +
+                   " of its memory: no cut can divide a key, and nobody has room for it";
   } else if (best.size.bytes > 0) {
     verdict.why = Why::kTooSmall;
     verdict.text += ", and the " + bytes_text(best.size.bytes) +
                     " that anybody could take are not worth a move";
-  } else if (!calm_.dwelling().empty()) {
+  } else if (dwells(source)) {
     verdict.why = Why::kDwell;
-    verdict.until = calm_.dwelling_until();
+    verdict.until = calm_.dwelling_until(own_ranges(source));
     verdict.text += ", but what could be given was put there only just now";
   } else {
     verdict.why = Why::kNoTarget;
-    verdict.text += ", and nobody has room in memory and load";
+    verdict.text += ", and nobody can take any of it";
+    const Alternative* first = verdict.alternatives.empty() ? nullptr : &verdict.alternatives[0];
+    if (first != nullptr)
+      verdict.text += ", such as '" + board_.node(first->node).name + "': " + first->why;
   }
   plan_.verdicts.push_back(std::move(verdict));
 }

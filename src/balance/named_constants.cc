@@ -33,6 +33,7 @@ constexpr Row kRows[] = {
     {"stop_ppm", &Constants::stop_ppm},
     {"stop_least_ppm", &Constants::stop_least_ppm},
     {"stop_bound_ppm", &Constants::stop_bound_ppm},
+    {"near_bound_ppm", &Constants::near_bound_ppm},
     {"slow_capacity_ppm", &Constants::slow_capacity_ppm},
     {"calm_capacity_ppm", &Constants::calm_capacity_ppm},
     {"sink_ppm", &Constants::sink_ppm},

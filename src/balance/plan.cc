@@ -33,6 +33,7 @@ std::string_view to_string(Why why) {
     case Why::kCuts: return "cuts";
     case Why::kDwell: return "dwell";
     case Why::kUnsplittable: return "unsplittable";
+    case Why::kBound: return "bound";
     case Why::kNoTarget: return "no-target";
     case Why::kTooSmall: return "too-small";
     case Why::kSample: return "sample";

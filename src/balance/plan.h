@@ -79,7 +79,8 @@ enum class Why : std::uint8_t {
   kBudget,         // keys moved in this plan or hour
   kCuts,           // too many cuts already
   kDwell,          // what could be moved was moved only just now
-  kUnsplittable,   // one token is the load
+  kUnsplittable,   // one token is the load, or a few are that fit nowhere
+  kBound,          // what no placement can better is higher
   kNoTarget,       // nobody has room
   kTooSmall,       // what could be moved would not help enough
   kSample,         // where its bytes lie is not known yet
@@ -89,7 +90,7 @@ enum class Why : std::uint8_t {
 struct Verdict {
   Why why = Why::kTooSmall;
   NodeId node = {};
-  std::optional<Token> token = {};             // kUnsplittable: which
+  std::optional<Token> token = {};             // kUnsplittable: which, the heaviest
   std::string key = {};                        // and its name where it is known
   std::string text = {};                       // for people, with the numbers
   UnixMillis until = {};                       // when it may change; 0 = with the load

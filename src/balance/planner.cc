@@ -137,8 +137,7 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
         {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
   } else {
     plan_all(board, calm, phantoms, goal, result);
-    if (result.trigger.engaged == Engaged::kIdle)
-      explain_waiting(board, levels, goal.stop_ppm, result);
+    explain_waiting(board, levels, goal.stop_ppm, result);
   }
   result.predicted_ppm = board.peak_ppm();
   return result;

@@ -156,7 +156,7 @@ TEST_F(PlannerTest, TheBudgetSaysWhenItEnds) {
                               .source = NodeId{3},
                               .destination = NodeId{2},
                               .ended = in(-ago * kMinute),
-                              .keys = 2'000});
+                              .keys = 5'000});
   }
   const Plan plan = planned();
   ASSERT_EQ(reasons(plan), std::vector{Why::kBudget});

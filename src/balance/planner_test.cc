@@ -306,14 +306,27 @@ TEST_F(PlannerTest, TheHoursBudgetOfKeysHolds) {
                             .source = NodeId{3},
                             .destination = NodeId{2},
                             .ended = UnixMillis{kNow.value() - 1'200'000},
-                            .keys = 4'000});
+                            .keys = 10'000});
   const Plan plan = planned();
   EXPECT_TRUE(plan.moves.empty());
   EXPECT_EQ(reasons(plan), std::vector{Why::kBudget});
   EXPECT_GT(plan.verdicts[0].until, kNow);
 }
 
-TEST_F(PlannerTest, AlmostFullGetsALargerBudget) {
+TEST_F(PlannerTest, WhatIsOnlyALittleHighGetsATenthOfTheBudget) {
+  load({130, 100, 100, 70});
+  input_.history.push_back({.ranges = {{Token{1}, Token{2}}},
+                            .source = NodeId{3},
+                            .destination = NodeId{2},
+                            .ended = UnixMillis{kNow.value() - 1'200'000},
+                            .keys = 400});
+  input_.trigger.engaged = Engaged::kSlow;
+  EXPECT_EQ(reasons(planned()), std::vector{Why::kBudget});
+  input_.trigger.engaged = Engaged::kHot;
+  EXPECT_FALSE(planned().moves.empty());
+}
+
+TEST_F(PlannerTest, AlmostFullIsUrgent) {
   load({460, 250, 250, 240});
   input_.history.push_back({.ranges = {{Token{1}, Token{2}}},
                             .source = NodeId{3},
@@ -342,7 +355,7 @@ TEST_F(PlannerTest, OneKeyThatIsTheLoadIsNamed) {
   ASSERT_FALSE(plan.heavy.empty());
   EXPECT_EQ(plan.heavy[0].key, "key");
   EXPECT_EQ(plan.heavy[0].ppm, 2'500'000U);
-  EXPECT_NE(explain(plan.heavy[0], document_).find("unsplittable: single-key"), std::string::npos);
+  EXPECT_NE(explain(plan.heavy[0], document_).find("unsplittable: key"), std::string::npos);
 }
 
 TEST_F(PlannerTest, AHeavyTokenThatFitsNowhereGoesWhereThePeakFalls) {
@@ -353,6 +366,30 @@ TEST_F(PlannerTest, AHeavyTokenThatFitsNowhereGoesWhereThePeakFalls) {
   EXPECT_EQ(plan.moves[0].load, kFair / 100 * 240 / 3);
   EXPECT_EQ(plan.moves[0].keys, 1U);
   EXPECT_GT(plan.moves[0].destination_after, kFair);
+}
+
+TEST_F(PlannerTest, HeavyTokensThatShareANodeArePartedBeforeLightOnesMove) {
+  // Two of 1.2 and a hundred light ones; 1.3 where one of them goes.
+  load({0, 80, 80, 60}, 100);
+  const auto heavy = [&](std::size_t nth) {
+    for (std::size_t at = 0; at < loads_.size(); ++at) {
+      if (view_->entries()[at].node != NodeId{1}) continue;
+      const std::uint64_t load = nth < 2 ? kFair / 100 * 70 : kFair / 200;
+      loads_[at] = load;
+      const ring::TokenRange& range = view_->entries()[at].range;
+      std::ranges::find_if(tokens_, [&](const auto& each) {
+        return range.contains(each.token);
+      })->load = load;
+      if (++nth == 80) return;
+    }
+  };
+  heavy(0);
+  const Plan plan = planned();
+  ASSERT_FALSE(plan.moves.empty());
+  EXPECT_EQ(plan.moves[0].source, NodeId{1});
+  EXPECT_EQ(plan.moves[0].destination, NodeId{4});
+  EXPECT_EQ(plan.moves[0].keys, 1U);
+  EXPECT_EQ(plan.moves[0].load, kFair / 100 * 70);
 }
 
 TEST_F(PlannerTest, AHeavyTokenThatWouldOnlyChangePlacesStays) {

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "balance/bound.h"
 #include "balance/text.h"
+#include "balance/unsplittable.h"
+#include "base/ppm.h"
 
 namespace cleave::balance {
 namespace {
@@ -98,39 +102,87 @@ void advise(const Board& board, Plan& plan) {
                 std::to_string(plan.advice_nodes) + " node(s)";
 }
 
+namespace {
+
+UnixMillis slow_at(const NodeTrigger& state, const Constants& constants) {
+  if (state.warm_since == UnixMillis{}) return {};
+  return UnixMillis{state.warm_since.value() + constants.slow_after.count()};
+}
+
+// Of a node that the trigger sees to be high, but that nothing can be done for: nullopt when it is
+// level. Its own keys are why, or those of another node.
+std::optional<Verdict> at_its_bound(const Board& board, const Level& level, const Plan& plan) {
+  const Constants& constants = board.constants();
+  const BoardNode& node = board.node(level.node);
+  const std::uint32_t mean = level_ppm(level.load.mean, level.fair.mean);
+  if (mean <= constants.stop_ppm) return std::nullopt;
+  const std::vector<HeavyToken> own = heavy_on(plan.heavy, level.node);
+  std::uint64_t heavy = 0;
+  for (const HeavyToken& each : own) heavy += each.load;
+  const std::uint64_t enough = ppm_of(level.fair.mean, constants.stop_ppm);
+  if (heavy > enough) return unsplittable(node, level.load.mean, enough, own);
+  return below_bound(node, mean, plan.bound_ppm, plan.heavy, board);
+}
+
+Verdict as_usual(const BoardNode& node, const Level& level, const NodeTrigger& state,
+                 std::uint64_t load, std::uint64_t fair, const Constants& constants) {
+  Verdict verdict{.why = Why::kUsual, .node = node.id};
+  verdict.text = "node '" + node.name + "' is at " + times(level_ppm(load, fair)) +
+                 ", but at this hour " + times(level.usual_ppm) +
+                 " is usual: left to the slow trigger";
+  verdict.until = slow_at(state, constants);
+  return verdict;
+}
+
+// Hot in some of the last ticks, and the trigger does not act.
+Verdict not_believed(const BoardNode& node, const Level& level, const NodeTrigger& state,
+                     const Constants& constants) {
+  const auto ticks = static_cast<std::uint32_t>(std::popcount(state.hot_ticks));
+  const std::uint32_t mean = level_ppm(level.load.mean, level.fair.mean);
+  Verdict verdict{.why = Why::kNotLongEnough, .node = node.id};
+  verdict.text = "node '" + node.name + "' is at " + times(mean) + ", hot in " +
+                 std::to_string(ticks) + " of the last " + std::to_string(constants.hot_ticks_of) +
+                 " ticks; ";
+  if (ticks < constants.hot_ticks) {
+    verdict.text += "acts at " + std::to_string(constants.hot_ticks);
+  } else if (mean < constants.hot_mean_ppm) {
+    verdict.text +=
+        "peaks that come and go: acts when its mean of 10 s is " + times(constants.hot_mean_ppm);
+  } else {
+    return as_usual(node, level, state, level.load.mean, level.fair.mean, constants);
+  }
+  return verdict;
+}
+
+std::optional<Verdict> waiting(const Board& board, const Level& level, const NodeTrigger& state,
+                               std::uint32_t stop_ppm) {
+  const Constants& constants = board.constants();
+  const BoardNode& node = board.node(level.node);
+  if (state.hot_ticks == 0 && hot_as_usual(level, constants))
+    return as_usual(node, level, state, level.load.tick, level.fair.tick, constants);
+  if (state.hot_ticks != 0) return not_believed(node, level, state, constants);
+  const std::uint32_t slow = level_ppm(level.load.slow, level.fair.slow);
+  if (state.warm_since == UnixMillis{} || slow <= stop_ppm) return std::nullopt;
+  return Verdict{.why = Why::kNotLongEnough,
+                 .node = node.id,
+                 .text = "node '" + node.name + "' is a little high at " + times(slow) +
+                         "; acts when it lasts",
+                 .until = slow_at(state, constants)};
+}
+
+}  // namespace
+
 void explain_waiting(const Board& board, const std::vector<Level>& levels, std::uint32_t stop_ppm,
                      Plan& plan) {
-  const Constants& constants = board.constants();
   for (const Level& level : levels) {
-    const NodeTrigger* state = find_node(plan.trigger, level.node);
-    const std::string& name = board.node(level.node).name;
-    if (state->hot_ticks == 0 && hot_as_usual(level, constants)) {
-      Verdict verdict{.why = Why::kUsual, .node = level.node};
-      verdict.text = "node '" + name + "' is at " +
-                     times(level_ppm(level.load.tick, level.fair.tick)) + ", but at this hour " +
-                     times(level.usual_ppm) + " is usual: left to the slow trigger";
-      if (state->warm_since != UnixMillis{}) {
-        verdict.until = UnixMillis{state->warm_since.value() + constants.slow_after.count()};
-      }
-      plan.verdicts.push_back(std::move(verdict));
-    } else if (state->hot_ticks != 0) {
-      const std::string who = "node '" + name + "' is at " +
-                              times(level_ppm(level.load.mean, level.fair.mean)) + ", hot in ";
-      plan.verdicts.push_back({.why = Why::kNotLongEnough,
-                               .node = level.node,
-                               .text = who + std::to_string(std::popcount(state->hot_ticks)) +
-                                       " of the last " + std::to_string(constants.hot_ticks_of) +
-                                       " ticks; acts at " + std::to_string(constants.hot_ticks)});
-    } else if (state->warm_since != UnixMillis{} &&
-               level_ppm(level.load.slow, level.fair.slow) > stop_ppm) {
-      const std::int64_t since = state->warm_since.value();
-      plan.verdicts.push_back({.why = Why::kNotLongEnough,
-                               .node = level.node,
-                               .text = "node '" + name + "' is a little high at " +
-                                       times(level_ppm(level.load.slow, level.fair.slow)) +
-                                       "; acts when it lasts",
-                               .until = UnixMillis{since + constants.slow_after.count()}});
-    }
+    const NodeTrigger& state = *find_node(plan.trigger, level.node);
+    const bool stands_out = state.hot_ticks != 0 || state.warm_since != UnixMillis{};
+    std::optional<Verdict> verdict;
+    if (stands_out && level_ppm(level.load.mean, level.fair.mean) <= stop_ppm)
+      verdict = at_its_bound(board, level, plan);
+    if (!verdict && plan.trigger.engaged == Engaged::kIdle)
+      verdict = waiting(board, level, state, stop_ppm);
+    if (verdict) plan.verdicts.push_back(*std::move(verdict));
   }
 }
 

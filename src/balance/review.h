@@ -26,8 +26,9 @@ std::vector<HeavyToken> heavy_of(const Board& board);
 // Sets advice and advice_nodes.
 void advise(const Board& board, Plan& plan);
 
-// Adds verdicts for hot nodes that the trigger does not believe yet, of those above `stop_ppm`: to
-// others nothing would be done.
+// Adds verdicts for nodes that stand out and are not worked on: those at or below `stop_ppm`, which
+// is as low as they can be brought, and, while nothing is worked on, those that the trigger does
+// not believe yet.
 void explain_waiting(const Board& board, const std::vector<Level>& levels, std::uint32_t stop_ppm,
                      Plan& plan);
 

@@ -131,10 +131,12 @@ std::vector<NodeId> AttributionBook::judge(const CommandKinds& kinds, Instant no
     } else {
       book.in_a_row = 0;
     }
+    const Instant began = book.before ? book.before->asked : now;
     book.before = std::exchange(book.now, std::nullopt);
+    if (book.quiet >= kQuietMin) book.foreign_until = Instant{0};
     if (book.in_a_row < kIntervalsMin) continue;
     if (!foreign_writes(node, now)) accused.push_back(node);
-    book.foreign_until = now + kForeignFor;
+    book.foreign_until = began + kForeignFor;  // they may have ended when the interval had begun
   }
   ended_.reset();
   return accused;
@@ -161,9 +163,14 @@ void AttributionBook::compare(NodeId node, Book& book, const CommandKinds& kinds
       Wide{a_second(std::max(served, routed.requests), took)} * count_of(gaps) / kSecond);
   const heat::Attribution seen =
       heat::reconcile(interval, own_calls(all, took), kinds.writes, routed);
+  const bool foreign = seen.foreign_writes();
+  book.in_a_row = foreign ? book.in_a_row + 1 : 0;
+  book.quiet = foreign ? 0 : book.quiet + 1;
+  // Who is told that somebody writes to it is told how much, not that it is nothing just now.
+  const bool held = book.foreign_until > book.now->seen && book.quiet < kQuietMin;
+  if (held && !foreign) return;
   book.last = {.requests = a_second(seen.unattributed_requests, took),
                .writes = a_second(seen.unattributed_writes, took)};
-  book.in_a_row = seen.foreign_writes() ? book.in_a_row + 1 : 0;
 }
 
 // ---- what is known ----------------------------------------------------------------------------

@@ -40,7 +40,10 @@ struct Unattributed {
 class AttributionBook {
  public:
   static constexpr std::uint32_t kIntervalsMin = 2;
-  static constexpr nanoseconds kForeignFor = seconds{60};  // since foreign writes were last seen
+  // Foreign writes are held to go on for so long after they were last seen, or until so many
+  // intervals in a row, each one that could be judged, were without: whichever is first.
+  static constexpr nanoseconds kForeignFor = seconds{60};
+  static constexpr std::uint32_t kQuietMin = 3;
   // A request counts at the server when it runs, here when its reply arrives.
   static constexpr nanoseconds kReplyMax = milliseconds{250};
   static constexpr nanoseconds kGapMax = seconds{2};  // sides read further apart are not compared
@@ -76,8 +79,9 @@ class AttributionBook {
   // somebody writes to now and nobody was seen to before.
   std::vector<NodeId> judge(const CommandKinds& kinds, Instant now);
 
-  // Somebody was seen to write to it past the routers during the last kForeignFor.
+  // Somebody writes to it past the routers, as far as is known.
   bool foreign_writes(NodeId node, Instant now) const;
+  // While foreign writes are held to go on, as they were last seen.
   Unattributed unattributed(NodeId node) const;
 
  private:
@@ -102,6 +106,7 @@ class AttributionBook {
     std::optional<Reading> before;
     std::optional<Reading> now;  // since the cut
     std::uint32_t in_a_row = 0;
+    std::uint32_t quiet = 0;  // in a row, without foreign writes
     Instant foreign_until{0};
     Unattributed last;
   };

@@ -108,15 +108,27 @@ TEST_F(Attribution, SeesWritesPastTheRouters) {
   EXPECT_TRUE(pass({.foreign_sets = 5'000}).empty()) << "told once";
 }
 
-TEST_F(Attribution, ForgivesAMinuteAfterTheyEnd) {
+TEST_F(Attribution, ForgivesAfterThreeQuietIntervals) {
   pass_twice({});
   pass_twice({.foreign_sets = 5'000});
-  for (int i = 0; i < 5; ++i) pass({});
-  EXPECT_TRUE(foreign());
+  const std::uint64_t writes = book_.unattributed(kA).writes;
   pass_twice({});
+  EXPECT_TRUE(foreign());
+  EXPECT_EQ(book_.unattributed(kA).writes, writes) << "nothing a second would be no reason";
+  pass({});
   EXPECT_FALSE(foreign());
+  EXPECT_EQ(book_.unattributed(kA).writes, 0U);
   pass({.foreign_sets = 5'000});
   EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kA}) << "and tells it again";
+}
+
+TEST_F(Attribution, ForgivesAMinuteAfterTheyEndWhereNothingCanBeJudged) {
+  pass_twice({});
+  pass_twice({.foreign_sets = 5'000});
+  for (int i = 0; i < 4; ++i) pass({.moved = true});
+  EXPECT_TRUE(foreign());
+  pass({.moved = true});
+  EXPECT_FALSE(foreign());  // 60 s after the last interval with such writes began
 }
 
 TEST_F(Attribution, ForeignReadsAreShownAndVetoNothing) {

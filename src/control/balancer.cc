@@ -202,6 +202,16 @@ void Balancer::attribute(NodeFacts& facts) const {
     facts.refuses = options_.board.refusal(facts.node, backend::End::kSource);
 }
 
+std::string Balancer::bypass_warning(NodeId node) const {
+  const ring::Node* const known =
+      view_ == nullptr ? nullptr : ring::find_node(view_->document(), node);
+  if (known == nullptr || !attribution_.foreign_writes(node, options_.loop.now())) return "";
+  return "about " + std::to_string(attribution_.unattributed(node).writes) +
+         " writes a second reach node '" + known->name +
+         "' past the routers: those to the keys that move can be lost; stop them, or abort the "
+         "move";
+}
+
 // ---- plans --------------------------------------------------------------------------------------
 
 void Balancer::tick() {

@@ -80,6 +80,9 @@ class Balancer {
   // Fills in what is known of writes past the routers.
   void attribute(NodeFacts& facts) const;
 
+  // Why an ordered move of the node's keys may lose writes; "" = nothing is known of such.
+  std::string bypass_warning(NodeId node) const;
+
   // When a router last told its heat, and by which view it counted.
   struct Heard {
     Epoch view;

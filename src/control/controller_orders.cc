@@ -113,6 +113,16 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
                               .source = name_of(document, request.source),
                               .destination = name_of(document, request.destination),
                               .ranges = request.ranges}});
+  for (const NodeId node : {request.source, request.destination}) {
+    const std::string warning = balancer == nullptr ? "" : balancer->bypass_warning(node);
+    if (warning.empty()) continue;
+    decide({.at = options.loop.wall_now(),
+            .kind = "warning",
+            .subject = describe(request.ranges),
+            .reason = warning,
+            .predicted = "",
+            .real = ""});
+  }
   const std::uint64_t ticket = board->want(
       std::move(request), guarded(alive, [this, done = std::move(done)](Result<MoveId> begun) {
         // What its driver was told by the writer is a reason of now, not of the order.

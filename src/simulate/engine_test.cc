@@ -98,6 +98,30 @@ TEST_P(SteepZipf, IsLevelledAndStaysSo) {
   }
 }
 
+// Two hot keys of one node part at once, and what their nodes give away besides is no more than has
+// to go: beside 1.6 of a fair load there is room for next to nothing of 0.6.
+class Twins : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Simulate, Twins,
+                         ::testing::Values("twins:6", "twins:8", "twins:12", "twins:16",
+                                           "twins:20"));
+
+TEST_P(Twins, ArePartedFirst) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    Options options = options_of(GetParam(), seed);
+    options.setting.nodes = 8;
+    options.setting.keys = 20'000;
+    options.duration = seconds{200};
+    const auto done = run_of(options);
+    ASSERT_FALSE(done.record.moves.empty());
+    const RecordedMove& first = done.record.moves.front();
+    EXPECT_EQ(first.keys, 1U) << "seed " << seed;
+    EXPECT_LE(first.began, seconds{8}) << "seed " << seed;
+    EXPECT_LE(done.summary.peak_over_mean, promise(done.summary)) << "seed " << seed;
+    EXPECT_LE(done.summary.keys_moved, 2 * done.summary.keys_moved_bound) << "seed " << seed;
+    EXPECT_EQ(done.summary.oscillations, 0U) << "seed " << seed;
+  }
+}
+
 // A little high: left alone for five minutes, then levelled.
 TEST(Simulate, FlatZipfIsLevelledByTheSlowTrigger) {
   Options options = options_of("zipf:0.8", 1);

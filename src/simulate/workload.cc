@@ -52,6 +52,10 @@ Made shift(const Setting& setting, double period) {
   return std::make_unique<ShiftWorkload>(setting, seconds{static_cast<std::int64_t>(period)});
 }
 
+Made twins(const Setting& setting, double per_cent) {
+  return std::make_unique<TwinsWorkload>(setting, per_cent);
+}
+
 Made twitter(const Setting& setting, double row) {
   return std::make_unique<TwitterWorkload>(setting,
                                            kTwitterRows[static_cast<std::size_t>(row) - 1]);
@@ -68,6 +72,7 @@ constexpr Kind kKinds[] = {
     {"square", "", 0, 0, "on and off in the rhythm of detection", plain<SquareWorkload>},
     {"growth", "", 0, 0, "keys and load double within an hour", plain<GrowthWorkload>},
     {"negative", "", 0, 0, "reads of keys that are not there", plain<NegativeWorkload>},
+    {"twins", "PERCENT", 0, 49, "two keys of one node get so much of the load each", twins},
     {"tags", "", 0, 0, "hash tags with fifty keys each", plain<TagsWorkload>},
     {"capacities", "", 0, 0, "nodes of weight 1, 2 and 4", plain<CapacitiesWorkload>},
     {"rack-loss", "", 0, 0, "a rack is away for two minutes", plain<RackLossWorkload>},

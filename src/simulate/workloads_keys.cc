@@ -1,5 +1,7 @@
 #include "simulate/workloads_keys.h"
 
+#include "simulate/pool.h"
+
 #include <algorithm>
 
 #include "base/wide.h"
@@ -77,6 +79,22 @@ Change TagsWorkload::set(seconds at, Scene& scene) {
     if (key.weight == 0) key.weight = all / (setting().keys - tagged);
   }
   sort_keys(scene.keys);
+  return {.loads = true, .turn = true};
+}
+
+Change TwinsWorkload::set(seconds at, Scene& scene) {
+  if (at != seconds{0}) return {};
+  ZipfWorkload::set(at, scene);
+  Pool pool(nodes(), UnixMillis{1}, scheme());
+  const auto owner = [&](std::uint32_t key) { return pool.view()->owner(scene.keys[key].token); };
+  const auto first = order().begin();
+  const auto second = std::find_if(first + 1, order().end(),
+                                   [&](std::uint32_t key) { return owner(key) == owner(*first); });
+  // Of n keys of weight w, and two of k more each: k / (n w + 2 k) is their share.
+  const double others = static_cast<double>(scene.keys.size()) * static_cast<double>(kUsualWeight);
+  const auto extra = static_cast<std::uint64_t>(others * per_cent_ / (100 - 2 * per_cent_));
+  scene.keys[*first].weight += extra;
+  if (second != order().end()) scene.keys[*second].weight += extra;
   return {.loads = true, .turn = true};
 }
 

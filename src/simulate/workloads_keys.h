@@ -33,6 +33,19 @@ class NegativeWorkload final : public ZipfWorkload {
   Change set(seconds at, Scene& scene) override;
 };
 
+// Uniform, but for two keys of one node with so many hundredths of all load each: they must be
+// parted, and no light key around them needs to move for that.
+class TwinsWorkload final : public ZipfWorkload {
+ public:
+  TwinsWorkload(const Setting& setting, double per_cent)
+      : ZipfWorkload(setting, {}), per_cent_(per_cent) {}
+
+  Change set(seconds at, Scene& scene) override;
+
+ private:
+  double per_cent_;
+};
+
 // Half of the keys, and half of the load, are of 400 hash tags, which are popular by Zipf's law:
 // fifty keys of one token each that can never be cut apart.
 class TagsWorkload final : public ZipfWorkload {
