@@ -25,6 +25,9 @@ struct Constants {
   std::uint32_t urgent_capacity_ppm = 900'000;  // so full: acts at once
   std::uint32_t slow_ppm = 1'090'000;           // so much for `slow_after`: acts with little budget
   milliseconds slow_after{300'000};
+  milliseconds cheap_after{20'000};  // acts, where it costs next to nothing: is the load of ...
+  std::uint32_t cheap_seconds = 10;  // ... so long what the copies and the scan cost the servers
+  std::uint64_t move_ns_per_key = 50'000;  // both servers' time for a copy; measured 20 to 50 us
   // The goals are 1.10 x the mean or 1.05 x what no cut can better; what is seen is an estimate, so
   // work goes on to a little below them: by two standard errors, within these (balance/goal.h).
   std::uint32_t goal_ppm = 1'100'000;
@@ -34,6 +37,11 @@ struct Constants {
   std::uint32_t stop_bound_ppm = 1'012'000;
   std::uint32_t near_bound_ppm = 1'045'000;  // so near the bound no crumbs move: estimates are no
                                              // better, and it would never end
+  // Work that was begun goes on to this where it costs next to nothing, and ends after so many
+  // plans that find nothing more of that kind.
+  std::uint32_t polish_stop_ppm = 1'045'000;
+  std::uint32_t polish_sink_ppm = 1'035'000;
+  std::uint32_t polish_plans = 3;
   std::uint32_t slow_capacity_ppm = 10'000;  // and above the mean by so much of its capacity
   std::uint32_t calm_capacity_ppm = 2'000;   // above the mean by less of it: good too
 

@@ -14,6 +14,7 @@ std::string name_of(const ring::Document& document, NodeId id) {
 std::string_view state_of(Engaged engaged) {
   switch (engaged) {
     case Engaged::kIdle: return "nothing to do";
+    case Engaged::kCheap: return "working where it costs little";
     case Engaged::kSlow: return "working slowly";
     case Engaged::kHot: return "working";
   }

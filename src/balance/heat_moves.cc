@@ -41,6 +41,7 @@ class HeatPlanner {
       : board_(board),
         calm_(calm),
         task_(task),
+        goal_(task.goal),
         plan_(plan),
         constants_(board.constants()),
         targets_(board, calm),
@@ -51,6 +52,15 @@ class HeatPlanner {
 
   void run() {
     for (const NodeId id : hot_nodes()) help(id);
+    if (task_.engaged == Engaged::kIdle) return;
+    // Then what costs next to nothing, of those that are near the goal already.
+    polishing_ = true;
+    goal_ = {.stop_ppm = std::max(constants_.polish_stop_ppm, polished(goal_.stop_ppm)),
+             .sink_ppm = std::max(constants_.polish_sink_ppm, polished(goal_.sink_ppm))};
+    for (const NodeId id : hot_nodes()) {
+      const BoardNode& node = board_.node(id);
+      if (node.moves_in == 0 && node.moves_out == 0) help(id);
+    }
   }
 
  private:
@@ -59,11 +69,22 @@ class HeatPlanner {
     bool lacked_keys = false;
     bool lacked_cuts = false;
     bool no_memory = false;
-    bool dear = false;  // a piece would help, but less than the scan for it costs
+    bool dear = false;   // a piece would help, but less than the scan for it costs
+    bool waits = false;  // for the slow trigger: it would cost more than next to nothing
     Candidates targets = {};
   };
 
   std::vector<NodeId> hot_nodes() const;
+  // Where one token keeps the goal high, there is nothing to polish.
+  std::uint32_t polished(std::uint32_t level) const {
+    return plan_.bound_ppm > constants_.polish_stop_ppm ? level : 0;
+  }
+  // With a tenth of the budget: what is only a little high.
+  bool careful() const {
+    return task_.engaged == Engaged::kSlow || task_.engaged == Engaged::kCheap;
+  }
+  bool cheap_only() const { return polishing_ || task_.engaged == Engaged::kCheap; }
+  bool costs_little(const BoardNode& source, const Pieces& pieces) const;
   void help(NodeId id);
   bool try_targets(const BoardNode& source, Tries& tries);
   bool try_larger(const BoardNode& source, Tries& tries);
@@ -92,7 +113,7 @@ class HeatPlanner {
   std::uint64_t keys_left(const BoardNode& source) const;
   Price price(const BoardNode& source) const;
   std::uint64_t excess(const BoardNode& node) const {
-    return above(node.load, ppm_of(node.fair, task_.goal.sink_ppm));
+    return above(node.load, ppm_of(node.fair, goal_.sink_ppm));
   }
   // What is expected of the node, where that is why it is too hot; else nullptr.
   const Phantom* phantom_of(const BoardNode& node) const {
@@ -102,8 +123,9 @@ class HeatPlanner {
   }
   std::uint64_t gain_min(const BoardNode& node) const {
     const std::uint64_t of_fair = ppm_of(node.fair, constants_.gain_min_ppm);
+    if (polishing_) return std::max<std::uint64_t>(1, of_fair);
     if (node.level() <= ppm_of(plan_.bound_ppm, constants_.near_bound_ppm))
-      return std::max<std::uint64_t>(1, of_fair / 2);
+      return std::max<std::uint64_t>(1, of_fair);
     const std::uint64_t of_excess = ppm_of(excess(node), constants_.gain_excess_ppm);
     return std::max<std::uint64_t>(1, std::min(of_fair, of_excess));
   }
@@ -130,6 +152,8 @@ class HeatPlanner {
   Board& board_;
   const Calm& calm_;
   const HeatTask& task_;
+  Goal goal_;               // now
+  bool polishing_ = false;  // only what costs next to nothing, and no word about what does not
   Plan& plan_;
   const Constants& constants_;
   Targets targets_;
@@ -146,7 +170,7 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
   for (const BoardNode& each : board_.nodes()) {
     const bool little = Wide{above(each.load, each.fair)} * kMillion <
                         Wide{each.capacity} * constants_.calm_capacity_ppm;
-    if (each.draining || little || each.level() <= task_.goal.stop_ppm) continue;
+    if (each.draining || little || each.level() <= goal_.stop_ppm) continue;
     if (task_.engaged != Engaged::kIdle || phantom_of(each) != nullptr) {
       hot.emplace_back(each.level(), each.id);
     }
@@ -162,13 +186,13 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
 // One move after the other, to one node after the other, for as long as the source may give and is
 // above the stop level.
 void HeatPlanner::help(NodeId id) {
-  for (std::size_t moves = 0; board_.node(id).level() > task_.goal.stop_ppm; ++moves) {
+  for (std::size_t moves = 0; board_.node(id).level() > goal_.stop_ppm; ++moves) {
     const BoardNode source = board_.node(id);
     Verdict verdict{.node = id};
     verdict.text = refusal(source, verdict);
     Tries tries;
     if (verdict.text.empty() && try_targets(source, tries)) continue;
-    if (moves > 0) return;  // it is being helped
+    if (moves > 0 || polishing_) return;  // it is being helped, or well enough
     if (verdict.text.empty()) {
       explain(source, tries);
     } else {
@@ -216,7 +240,7 @@ void HeatPlanner::take(PlannedMove move, Tries& tries) {
 // the smaller one, gives of its own to others then. ADR 12.
 bool HeatPlanner::try_larger(const BoardNode& source, Tries& tries) {
   const auto heavy = heaviest_on(source.id);
-  if (!heavy || heavy->load <= ppm_of(source.fair, task_.goal.stop_ppm)) return false;
+  if (!heavy || heavy->load <= ppm_of(source.fair, goal_.stop_ppm)) return false;
   const BoardNode* best = nullptr;
   std::uint64_t below = source.level() - ppm_of(source.level(), constants_.larger_gain_ppm) + 1;
   for (const BoardNode& each : board_.nodes()) {
@@ -239,7 +263,7 @@ bool HeatPlanner::try_larger(const BoardNode& source, Tries& tries) {
 // afterwards, when it is known how much of it must be.
 bool HeatPlanner::try_parting(const BoardNode& source, PartingFor why, Tries& tries) {
   const PartingTask task{
-      .board = board_, .calm = calm_, .goal = task_.goal, .heavy = heavy_, .why = why};
+      .board = board_, .calm = calm_, .goal = goal_, .heavy = heavy_, .why = why};
   const auto parting = choose_parting(task, source, tries.targets.nodes);
   if (!parting) return false;
   const BoardNode target = board_.node(parting->target);
@@ -365,9 +389,18 @@ bool HeatPlanner::worth_it(const BoardNode& source, const BoardNode& target, con
   const std::uint32_t flaps =
       std::min(calm_.flaps(target.id, ring::normalised(std::move(ranges))), constants_.flaps_max);
   if (Wide{pieces.load} < Wide{gain_min(source)} << flaps) return false;
+  if (cheap_only() && phantom_of(source) == nullptr && !costs_little(source, pieces)) {
+    tries.waits = true;
+    return false;
+  }
   if (Wide{pieces.load} * constants_.worth_seconds >= scan_ns(source)) return true;
   tries.dear = true;
   return false;
+}
+
+bool HeatPlanner::costs_little(const BoardNode& source, const Pieces& pieces) const {
+  const Wide cost = scan_ns(source) + Wide{pieces.keys} * constants_.move_ns_per_key;
+  return Wide{pieces.load} * constants_.cheap_seconds >= cost;
 }
 
 PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
@@ -380,9 +413,7 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
     move.bytes += by.bytes_in(each.range, each.keys);
   }
   move.ranges = ring::normalised(std::move(ranges));
-  move.cause = task_.engaged == Engaged::kSlow ? Cause::kSlow
-               : urgent(source)                ? Cause::kUrgent
-                                               : Cause::kHot;
+  move.cause = careful() ? Cause::kSlow : urgent(source) ? Cause::kUrgent : Cause::kHot;
   const Phantom* phantom = phantom_of(source);
   if (phantom != nullptr) {
     move.cause = Cause::kPresplit;
@@ -408,13 +439,13 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
 
 // Of all keys, in an hour.
 std::uint32_t HeatPlanner::hour_ppm() const {
-  return task_.engaged == Engaged::kSlow ? constants_.hour_keys_ppm / constants_.slow_divisor
-                                         : constants_.urgent_hour_keys_ppm;
+  return careful() ? constants_.hour_keys_ppm / constants_.slow_divisor
+                   : constants_.urgent_hour_keys_ppm;
 }
 
 std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
   if (phantom_of(source) != nullptr) return std::max<std::uint64_t>(source.keys, 1);
-  const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
+  const std::uint32_t divisor = careful() ? constants_.slow_divisor : 1;
   const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm());
   return std::min(above(keys_a_plan(board_) / divisor, keys_used_), above(hour, keys_used_));
 }
@@ -444,7 +475,7 @@ bool HeatPlanner::out_of_reach(const Candidates& targets) const {
 
 // When a whole plan's keys may be moved again; 0 = by the next plan already.
 UnixMillis HeatPlanner::budget_until() const {
-  const std::uint32_t divisor = task_.engaged == Engaged::kSlow ? constants_.slow_divisor : 1;
+  const std::uint32_t divisor = careful() ? constants_.slow_divisor : 1;
   return calm_.keys_left_at(keys_a_plan(board_) / divisor, board_.total_keys(), hour_ppm());
 }
 
@@ -452,7 +483,15 @@ UnixMillis HeatPlanner::budget_until() const {
 std::optional<Verdict> HeatPlanner::out_of_budget(const BoardNode& source,
                                                   const Tries& tries) const {
   Verdict verdict{.node = source.id};
-  if (tries.dear && keys_left(source) > 0) {
+  if (tries.waits) {
+    const NodeTrigger* const state = find_node(plan_.trigger, source.id);
+    verdict.text = "what could be moved costs more than next to nothing";
+    if (state != nullptr && state->warm_since != UnixMillis{}) {
+      verdict.why = Why::kNotLongEnough;
+      verdict.until = UnixMillis{state->warm_since.value() + constants_.slow_after.count()};
+      verdict.text += ": acts when it lasts";
+    }
+  } else if (tries.dear && keys_left(source) > 0) {
     const auto scan_ms = static_cast<std::uint64_t>(scan_ns(source) / 1'000'000);
     verdict.text = "what may be moved at once is not worth the " + std::to_string(scan_ms) +
                    " ms of its time that a look at its " + std::to_string(source.keys) +
@@ -530,7 +569,7 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
                    "': " + first.why;
   }
   if (one || (verdict.why == Why::kTooSmall && !tries.dear && together >= much)) {
-    verdict = unsplittable(source, source.load, ppm_of(source.fair, task_.goal.sink_ppm), heavy);
+    verdict = unsplittable(source, source.load, ppm_of(source.fair, goal_.sink_ppm), heavy);
   } else {
     verdict.text =
         "node '" + source.name + "' is at " + times(source.level()) + ", but " + verdict.text;

@@ -47,8 +47,8 @@ struct PartingTask {
 
 // The best parting for the source among the targets: the least that the heavy tokens of either node
 // keep it at; then the least load that both have too much; then the lower of the higher levels.
-// nullopt when none lowers what is unavoidable by a tenth (kNeed), or finds a place for a quarter of
-// the token (kGain); when the higher of the two nodes would not end lower by a quarter of it; or
+// nullopt when none lowers what is unavoidable by a tenth (kNeed), or finds a place for a quarter
+// of the token (kGain); when the higher of the two nodes would not end lower by a quarter of it; or
 // when every heavy token must stay for now. Cost: O(targets x heavy tokens).
 std::optional<Parting> choose_parting(const PartingTask& task, const BoardNode& source,
                                       const std::vector<NodeId>& targets);

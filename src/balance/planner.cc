@@ -102,6 +102,15 @@ void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, const Go
   plan.merges = plan_merges(board, calm);
 }
 
+// Plans in a row in which nobody was above the stop level and nothing was to be done.
+std::uint8_t calm_plans(const Input& input, const std::vector<Level>& levels,
+                        std::uint32_t stop_ppm, const Plan& plan) {
+  const auto above = [&](const Level& each) { return above_stop(each, stop_ppm, input.constants); };
+  const bool busy = !plan.moves.empty() || !input.view->document().moves.empty();
+  if (busy || std::ranges::any_of(levels, above)) return 0;
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(input.trigger.calm_plans + 1U, 100U));
+}
+
 // How many requests the mean node's level is estimated from.
 std::uint64_t requests_a_node(const heat::Picture& seen) {
   std::uint64_t a_second = 0;
@@ -139,6 +148,7 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
     plan_all(board, calm, phantoms, goal, result);
     explain_waiting(board, levels, goal.stop_ppm, result);
   }
+  result.trigger.calm_plans = calm_plans(input, levels, goal.stop_ppm, result);
   result.predicted_ppm = board.peak_ppm();
   return result;
 }

@@ -141,6 +141,7 @@ TEST(Loop, LoadThatStopsMovesNothing) {
 TEST(Loop, ASlowTriggerLevelsWhatIsOnlyALittleHigh) {
   World world({.requests_per_second = 3'000, .weight_ns = 250'000, .seed = 6});
   world.skew(zipf(0.8), world.hot_on(NodeId{1}, 12));
+  world.constants.move_ns_per_key = 1'000'000'000;  // values so large that a copy takes a second
   ASSERT_GT(world.peak_ppm(), 1'170'000U);
   ASSERT_LT(world.peak_ppm(), 1'400'000U);
   for (int tick = 0; tick < 140; ++tick) ASSERT_TRUE(world.tick().moves.empty()) << tick;
@@ -148,6 +149,20 @@ TEST(Loop, ASlowTriggerLevelsWhatIsOnlyALittleHigh) {
     for (const PlannedMove& move : world.tick().moves) EXPECT_EQ(move.cause, Cause::kSlow);
   }
   EXPECT_LE(world.peak_ppm(), 1'100'000U);
+}
+
+TEST(Loop, WhatCostsNextToNothingDoesNotWaitForTheSlowTrigger) {
+  World world({.requests_per_second = 3'000, .weight_ns = 250'000, .seed = 6});
+  world.skew(zipf(0.8), world.hot_on(NodeId{1}, 12));
+  for (int tick = 0; tick < 9; ++tick) ASSERT_TRUE(world.tick().moves.empty()) << tick;
+  for (int tick = 0; tick < 20; ++tick) {
+    for (const PlannedMove& move : world.tick().moves) {
+      EXPECT_LE(move.keys * world.constants.move_ns_per_key,
+                move.load * world.constants.cheap_seconds);
+    }
+  }
+  EXPECT_LE(world.peak_ppm(), 1'100'000U);
+  EXPECT_LE(world.keys_moved, 100U);
 }
 
 // ---- ownership ------------------------------------------------------------------------------

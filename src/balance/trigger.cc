@@ -36,6 +36,10 @@ bool warm_now(const Level& level, const Constants& constants) {
          above_by(level.load.slow, level.fair.slow, level.capacity, constants.slow_capacity_ppm);
 }
 
+bool warm_for(const NodeTrigger& node, milliseconds time, UnixMillis now) {
+  return node.warm_since != UnixMillis{} && now.value() - node.warm_since.value() >= time.count();
+}
+
 NodeTrigger next_of(const NodeTrigger& before, const Level& level, const Constants& constants,
                     UnixMillis now) {
   NodeTrigger next = before;
@@ -88,6 +92,7 @@ Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::
   Trigger next;
   bool hot = false;
   bool slow = false;
+  bool cheap = false;
   bool work_left = false;
   for (const Level& level : levels) {
     const NodeTrigger* known = find_node(before, level.node);
@@ -97,16 +102,18 @@ Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::
     const bool lasting = ticks >= constants.hot_ticks &&
                          reaches(level.load.mean, level.fair.mean, constants.hot_mean_ppm) &&
                          unusual(level, level.load.mean, level.fair.mean, constants);
-    const bool warm_for_long =
-        node.warm_since != UnixMillis{} &&
-        now.value() - node.warm_since.value() >= constants.slow_after.count();
     hot = hot || lasting || urgent(level, constants);
-    slow = slow || warm_for_long;
+    slow = slow || warm_for(node, constants.slow_after, now);
+    cheap = cheap || (warm_for(node, constants.cheap_after, now) &&
+                      unusual(level, level.load.slow, level.fair.slow, constants));
     work_left = work_left || above_stop(level, stop_ppm, constants);
     next.nodes.push_back(node);
   }
-  if (!work_left) return next;
+  // What was begun goes on for a few plans below the stop level, for as long as it costs little.
+  if (!work_left && before.calm_plans >= constants.polish_plans) return next;
   next.engaged = before.engaged;
+  if (!work_left) return next;
+  if (cheap) next.engaged = std::max(next.engaged, Engaged::kCheap);
   if (slow) next.engaged = std::max(next.engaged, Engaged::kSlow);
   if (hot) next.engaged = Engaged::kHot;
   return next;

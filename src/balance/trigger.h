@@ -5,6 +5,9 @@
 //   kIdle ------------------------------------> kHot   kIdle ----------------------------> kSlow
 //     ^------ nobody above the stop level -------'       ^--- nobody above the stop level ---'
 //
+// Between the two: twenty seconds a little high begin kCheap, in which only moves are made that
+// cost next to nothing. Nobody waits five minutes for them.
+//
 // Pure. Threads: values.
 #pragma once
 
@@ -19,7 +22,7 @@
 
 namespace cleave::balance {
 
-enum class Engaged : std::uint8_t { kIdle, kSlow, kHot };
+enum class Engaged : std::uint8_t { kIdle, kCheap, kSlow, kHot };
 
 // What is remembered of one node.
 struct NodeTrigger {
@@ -36,6 +39,7 @@ struct NodeTrigger {
 // The planner's only memory; passed in and returned. Fresh = default.
 struct Trigger {
   Engaged engaged = Engaged::kIdle;
+  std::uint8_t calm_plans = 0;          // in a row, with nobody above the stop level and no move
   std::vector<NodeTrigger> nodes = {};  // sorted by node
 
   friend bool operator==(const Trigger&, const Trigger&) = default;

@@ -1,5 +1,5 @@
-// What is said when nothing is done must be the true reason: one test for each, and laws over random
-// worlds.
+// What is said when nothing is done must be the true reason: one test for each, and laws over
+// random worlds.
 #include <gtest/gtest.h>
 
 #include "balance/explain.h"
