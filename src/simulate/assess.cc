@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint32_t kHeavyPpm = 100'000;  // balance::Constants::heavy_ppm
 constexpr std::size_t kUncuttableMax = 32;
+constexpr std::uint32_t kEverythingPpm = 1'000'000'000;  // of all keys, a thousand times
 constexpr std::size_t kNamesMax = 5;
 
 // What a token's keys are asked for.
@@ -136,6 +137,10 @@ Result<Assessment> assess(Trace trace, const std::vector<NodeSpec>& nodes, std::
   options.setting.keys = trace.keys.size();
   options.setting.read_ppm = read_ppm(trace);
   options.setting.seed = seed;
+  // What is asked is where this ends, not how much of it an hour may take.
+  options.constants.hour_keys_ppm = kEverythingPpm;
+  options.constants.urgent_hour_keys_ppm = kEverythingPpm;
+  options.constants.slow_divisor = 1;
   Result<Run> done = run(options, std::move(*workload));
   if (!done) return std::unexpected(done.error());
   Assessment result{.requests = trace.requests.size(), .keys = trace.keys.size()};

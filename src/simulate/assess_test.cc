@@ -47,6 +47,29 @@ TEST(Assess, PlacesKeysByTheScheme) {
   EXPECT_EQ(assess(sample(0), equal_nodes(2), 1, {.name = "kettle"}).error().code, Code::kInvalid);
 }
 
+// One node's keys are asked for ten times as often as others: more of all keys have to go than a
+// tenth, which once was an hour's budget.
+TEST(Assess, KnowsNoBudgetOfAnHour) {
+  const std::vector<NodeSpec> nodes = equal_nodes(4);
+  const auto placement =
+      ring::place({.name = "vnode"}, {{{"n1", 1}, {"n2", 1}, {"n3", 1}, {"n4", 1}}});
+  ASSERT_TRUE(placement.has_value());
+  TraceParser parser(TraceFormat::kCsv);
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    for (std::uint64_t number = 0; number < 1'000; ++number) {
+      const std::string key = "user:" + std::to_string(number);
+      const bool hot = *(*placement)->owner(key) == 0;
+      if (!hot && round % 10 != 0) continue;
+      parser.line(std::to_string(round) + "," + key + ",get,100");
+    }
+  }
+  const auto assessment = assess(parser.take(), nodes, 1);
+  ASSERT_TRUE(assessment.has_value());
+  EXPECT_GT(assessment->before_ppm, 2'500'000U);
+  EXPECT_LE(assessment->after_ppm, 1'150'000U);
+  EXPECT_GT(assessment->keys_moved, 1'000U * 12 / 100);
+}
+
 TEST(Assess, NamesTheKeyThatNoCutCanHelp) {
   const auto assessment = assess(sample(50), equal_nodes(4), 1);
   ASSERT_TRUE(assessment.has_value());
