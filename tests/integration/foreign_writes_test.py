@@ -56,6 +56,16 @@ class ForeignWrites(harness.UpTest):
             self.up.post("/moves", {"ranges": ranges[: len(ranges) * 3 // 4], "to": name})
             self.up.settled()
 
+    def expect_warning(self, bypassed):
+        """A person may order a move of the node all the same, and is told what that can cost."""
+        entry = next(e for e in self.up.get("/ring")["entries"] if e["node"] == bypassed)
+        other = next(n for n in sorted(self.up.node_ports()) if n != bypassed)
+        answer = self.up.post("/moves", {"ranges": [{"first": entry["first"],
+                                                     "last": entry["last"]}], "to": other})
+        self.assertIn("past the routers", answer["warnings"][0])
+        self.assertIn("warning", [d["kind"] for d in self.up.get("/decisions")["decisions"]])
+        self.up.settled()
+
     def test_are_seen_and_stop_planned_moves(self):
         bypassed = sorted(self.up.node_ports())[0]
         self.crowd(bypassed)
@@ -77,6 +87,7 @@ class ForeignWrites(harness.UpTest):
                 if d["subject"] == f"node {bypassed}"]
         self.assertTrue(any("past the routers" in reason for reason in told), told)
 
+        self.expect_warning(bypassed)
         before = {m["id"] for m in self.up.get("/moves")["ended"]}
         time.sleep(2.5)  # a plan that was made without knowing it
         self.up.post("/mode", {"mode": "auto"})
