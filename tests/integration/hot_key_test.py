@@ -42,8 +42,9 @@ class HotKey(harness.UpTest):
             client.call("SET", KEY, "x" * 100)
         clients = Clients(self.up.port)
         self.addCleanup(clients.stop)
-        harness.wait_for("the hot key to be named", lambda: [
-            v for v in self.verdicts() if v["why"] == "unsplittable" and v["key"] == KEY], 40.0, 0.5)
+        named = lambda: [v for v in self.verdicts()
+                         if v["why"] == "unsplittable" and v["key"] == KEY]
+        harness.wait_for("the hot key to be named", named, 40.0, 0.5)
         end = time.monotonic() + 6.0
         while time.monotonic() < end:
             for verdict in self.verdicts():
