@@ -276,16 +276,18 @@ def losses(results, workloads):
             others = [p for p in POLICIES[1:] if results.reaches(workload, p)]
             lines.append(f"- **{workload}**: not every seed of cleave is at the target"
                          + (f"; {', '.join(others)} is." if others else ", nor of anyone else."))
-        for policy in POLICIES[1:]:
-            lines += loss_lines(results, workload, policy)
+        better = [text for policy in POLICIES[1:] if (text := loss(results, workload, policy))]
+        if better:
+            ours = {field: results.median(workload, "cleave", field) or 0 for field in MEASURES}
+            lines.append(f"- {workload}: {'; '.join(better)}. cleave: {price(ours)}.")
     return lines or ["- Nowhere in these runs."]
 
 
-def loss_lines(results, workload, policy):
+def loss(results, workload, policy):
     """Where the policy, being at the target, is better than cleave by more than a little: in the
     peak, the keys moved, or the time. Each with what it paid, so that one can see the bargain."""
     if not results.reaches(workload, policy):
-        return []
+        return ""
     of = lambda who, field: results.median(workload, who, field) or 0
     ours = {field: of("cleave", field) for field in MEASURES}
     theirs = {field: of(policy, field) for field in MEASURES}
@@ -299,10 +301,7 @@ def loss_lines(results, workload, policy):
     seconds = theirs["seconds_to_converge"]
     if policy != "static" and 0 < seconds * SLACK < ours["seconds_to_converge"]:
         better.append("is level sooner")
-    if not better:
-        return []
-    return [f"- {workload}: {policy} {' and '.join(better)}: {price(theirs)}; "
-            f"cleave: {price(ours)}."]
+    return f"{policy} {' and '.join(better)}: {price(theirs)}" if better else ""
 
 
 def price(found):
