@@ -67,9 +67,6 @@ void add_router(std::string& text, const proxy::RouterStats& stats) {
       .sample(stats.timeouts);
   Family(text, "cleave_retries_total", "counter", "Reads sent again after a lost connection.")
       .sample(stats.retries);
-  Family(text, "cleave_clients_shed_total", "counter",
-         "Clients closed: they read too slowly or broke the protocol.")
-      .sample(stats.clients_shed);
   Family(text, "cleave_held_requests", "gauge", "Requests held at a fence now.")
       .sample(stats.held_now);
   Family(text, "cleave_held_requests_total", "counter", "Requests that were held at a fence.")
