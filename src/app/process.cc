@@ -351,9 +351,9 @@ void RouterProcess::Impl::warn_of_few_descriptors() {
       proxy::Router::descriptors_kept(options_.config.pool.nodes.size(), workers_.size());
   if (most >= clients + 2 * kept) return;
   note("warning: this process may open only " + std::to_string(most) +
-               " files and sockets, too few for " + std::to_string(clients) +
-               " clients (limits.clients_max): accepting will pause before that; raise `ulimit -n` "
-               "or LimitNOFILE");
+       " files and sockets, too few for " + std::to_string(clients) +
+       " clients (limits.clients_max): accepting will pause before that; raise `ulimit -n` "
+       "or LimitNOFILE");
 }
 
 // The first view starts the data path; later ones replace it. New servers are marked as ours while
