@@ -141,9 +141,8 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
     result.verdicts.push_back({.why = Why::kScheme,
                                .text = "scheme " + document.scheme.name +
                                        " places a key by the number of nodes: nothing can move"});
-  } else if (document.frozen) {
-    result.verdicts.push_back(
-        {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"});
+  } else if (std::string why = why_frozen(document); !why.empty()) {
+    result.verdicts.push_back({.why = Why::kFrozen, .text = std::move(why)});
   } else {
     plan_all(board, calm, phantoms, goal, result);
     explain_waiting(board, levels, goal.stop_ppm, result);
@@ -151,6 +150,17 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   result.trigger.calm_plans = calm_plans(input, levels, goal.stop_ppm, result);
   result.predicted_ppm = board.peak_ppm();
   return result;
+}
+
+// Why no move may begin, whatever the heat; empty: it may.
+std::string why_frozen(const ring::Document& document) {
+  if (document.frozen) return "the pool is frozen; `resume` ends it";
+  if (const ring::Router* old = ring::old_reader(document); old != nullptr) {
+    return "upgrade: router " + old->session.value() +
+           " is of an older version, which moves by other rules; upgrade it first";
+  }
+  if (document.old_readers) return "the pool goes back to an older version; `resume` ends that";
+  return "";
 }
 
 }  // namespace
