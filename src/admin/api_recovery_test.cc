@@ -76,7 +76,6 @@ class ApiRecovery : public testing::Test {
   RecordingRecovery recovery_;
   Api api_{{.order_taker = operator_,
             .router = router_,
-            .token = "",
             .wall_now = [] { return UnixMillis{5'000}; },
             .recovery = &recovery_}};
 };

@@ -119,7 +119,11 @@ class Ownership(unittest.TestCase):
 
     def test_one_server_under_two_names_is_found_out(self):
         port = self.servers.ports[0]
-        with Serve(self.servers, [f"127.0.0.1:{port}", f"localhost:{port}"]) as serve:
+        with self.assertRaisesRegex(RuntimeError, "is there twice"):
+            with Serve(self.servers, [f"127.0.0.1:{port}", f"localhost:{port}"]):
+                pass
+        # A spelling that only the server itself gives away.
+        with Serve(self.servers, [f"127.0.0.1:{port}", f"127.1:{port}"]) as serve:
             serve.leading()
             serve.post("/adopt")
             with harness.Redis(serve.port) as client:
