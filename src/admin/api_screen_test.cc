@@ -41,9 +41,8 @@ class ScreenTest : public testing::Test {
 
   RecordingOperator operator_;
   RecordingRouter router_;
-  Api api_{{.order_taker = operator_, .router = router_, .token = "", .wall_now = [] {
-              return UnixMillis{5'000};
-            }}};
+  Api api_{
+      {.order_taker = operator_, .router = router_, .wall_now = [] { return UnixMillis{5'000}; }}};
 };
 
 TEST_F(ScreenTest, AKeyThatIsShownCanBeGivenBack) {

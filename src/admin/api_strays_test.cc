@@ -30,9 +30,7 @@ class StraysApi : public testing::Test {
 
   RecordingOperator operator_;
   RecordingRouter router_;
-  Api api_{{.order_taker = operator_, .router = router_, .token = "", .wall_now = [] {
-              return UnixMillis{5};
-            }}};
+  Api api_{{.order_taker = operator_, .router = router_, .wall_now = [] { return UnixMillis{5}; }}};
 };
 
 TEST_F(StraysApi, TheSurveyTellsWhatTheRingDoesNotFind) {

@@ -21,6 +21,17 @@
 namespace cleave::balance {
 namespace {
 
+// Why no move may begin, whatever the heat; empty: it may.
+std::string why_frozen(const ring::Document& document) {
+  if (document.frozen) return "the pool is frozen; `resume` ends it";
+  if (const ring::Router* old = ring::old_reader(document); old != nullptr) {
+    return "upgrade: router " + old->session.value() +
+           " is of an older version, which moves by other rules; upgrade it first";
+  }
+  if (document.old_readers) return "the pool goes back to an older version; `resume` ends that";
+  return "";
+}
+
 constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kMeanSeconds = 10;  // heat::Load::mean
 
@@ -150,17 +161,6 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   result.trigger.calm_plans = calm_plans(input, levels, goal.stop_ppm, result);
   result.predicted_ppm = board.peak_ppm();
   return result;
-}
-
-// Why no move may begin, whatever the heat; empty: it may.
-std::string why_frozen(const ring::Document& document) {
-  if (document.frozen) return "the pool is frozen; `resume` ends it";
-  if (const ring::Router* old = ring::old_reader(document); old != nullptr) {
-    return "upgrade: router " + old->session.value() +
-           " is of an older version, which moves by other rules; upgrade it first";
-  }
-  if (document.old_readers) return "the pool goes back to an older version; `resume` ends that";
-  return "";
 }
 
 }  // namespace

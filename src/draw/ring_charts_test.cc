@@ -196,14 +196,15 @@ TEST(NodeColours, NeighboursDifferAndTextsCanBeRead) {
 // Forty long names that begin alike: what can be read tells them apart, and no label lies on
 // another. A label is drawn level, its middle at its place.
 TEST(RingCharts, LabelsOfManyLongNamesDoNotOverlap) {
-  OwnershipChart chart{.title = "forty", .peak = 1};
+  std::vector<ring::Arc> arcs;
+  OwnershipChart chart{.title = "forty", .nodes = {}, .arcs = {}, .peak = 1};
   for (std::uint64_t i = 0; i < 40; ++i) {
     chart.nodes.push_back({"redis-prod-eu-west-" + std::to_string(i + 1), 1.0 / 40, 1.0 / 40});
     const std::uint64_t width = ~std::uint64_t{0} / 40;
-    chart.arcs.push_back(
-        {{Token{i * width}, Token{i == 39 ? ~std::uint64_t{0} : i * width + width - 1}},
-         NodeId{static_cast<std::uint32_t>(i + 1)}});
+    arcs.push_back({{Token{i * width}, Token{i == 39 ? ~std::uint64_t{0} : i * width + width - 1}},
+                    NodeId{static_cast<std::uint32_t>(i + 1)}});
   }
+  chart.arcs = arcs;
   RecordingCanvas canvas;
   draw_ownership(canvas, chart);
   std::vector<std::pair<Point, std::string>> labels;
