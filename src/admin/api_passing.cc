@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -87,7 +88,8 @@ Json merged(const std::vector<Json>& lists) {
     }
   }
   std::vector<Json> orders;
-  for (auto& [id, order] : by_id) orders.push_back(std::move(order));
+  // Of one router's orders within a millisecond the newer has the greater id.
+  for (auto& [id, order] : std::views::reverse(by_id)) orders.push_back(std::move(order));
   std::ranges::stable_sort(orders, std::ranges::greater{},
                            [](const Json& order) { return order.value("at_ms", std::int64_t{0}); });
   if (orders.size() > kOrdersMax) orders.resize(kOrdersMax);

@@ -66,6 +66,7 @@ class ApiRecovery : public testing::Test {
     request.method = method;
     request.target = request.path = path;
     request.body = body;
+    request.headers = {{"content-type", "application/json"}};
     net::HttpResponse answer{.status = 0, .body = ""};
     api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
     return answer;

@@ -18,6 +18,7 @@ class StraysApi : public testing::Test {
                         const std::string& body = "") {
     net::HttpRequest request;
     request.body = body;
+    request.headers = {{"content-type", "application/json"}};
     request.method = method;
     request.target = target;
     request.path = target.substr(0, target.find('?'));
@@ -57,6 +58,7 @@ TEST_F(StraysApi, StraysAreListedByTheirBytes) {
 TEST_F(StraysApi, StatusAndMetricsCountThem) {
   control::NodeFacts facts;
   facts.node = NodeId{1};
+  facts.reachable = true;
   facts.keys = 1'000;
   facts.strays = {.known = true,
                   .count = {.keys = 100, .strays = 2, .whole = false, .examples = {}},

@@ -242,6 +242,7 @@ TEST_F(ApiTest, ADecisionNamesWhoWasPassedOverAndUntilWhen) {
 
 TEST_F(ApiTest, EveryRouterAbortsFreezesAndTellsOfItself) {
   let_another_lead(operator_.state);
+  unreachable_ = true;
   EXPECT_EQ(order(200, "POST", "/moves/7/abort"), "abort 7");
   EXPECT_EQ(order(200, "POST", "/freeze"), "freeze");
   EXPECT_EQ(ask("GET", "/presplit").status, 200);

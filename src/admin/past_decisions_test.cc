@@ -36,7 +36,7 @@ TEST(PastDecisions, WhatIsNoDecisionIsPassedOver) {
 
 TEST(PastDecisions, AreBounded) {
   PastDecisions past;
-  for (int i = 0; i < 1'200; ++i) past.learn({decision(i, "x")});
+  for (int i = 0; i < 1'200; ++i) past.learn(Json::array({decision(i, "x")}));
   EXPECT_EQ(past.with(Json::array()).size(), PastDecisions::kKept);
   EXPECT_EQ(past.with(Json::array())[0]["at_ms"], 1'199);
 }

@@ -53,7 +53,8 @@ class Away(unittest.TestCase):
                   (self.leader, "/moves", {"key": key, "to": other}),
                   (self.follower, "/moves", {"key": key, "to": other}),
                   (self.leader, "/cuts", {"key": "c"}),
-                  (self.leader, "/nodes", {"name": "x", "members": ["127.0.0.1:1"]})]
+                  (self.leader, "/nodes",
+                   {"name": "x", "members": ["127.0.0.1:1"], "force": True})]
         unknown = 0
         try:
             for router, path, body in orders:
