@@ -174,9 +174,10 @@ class FleetTest(unittest.TestCase):
         self.moves_go_on(mover, 3)
         self.assertLess(took, 20.0, f"everything was as before after {took:.2f} s")
         for router in stay:
-            log = router.log_text(1_000_000)
             for line in ("the coordinator is away", "the coordinator is back"):
-                self.assertIn(line, log, router.name)
+                harness.wait_for(f"'{line}' in the log of {router.name}",
+                                 lambda router=router, line=line:
+                                 line in router.log_text(1_000_000), 10)
 
     def test_a_stopped_router_does_not_hold_the_others_requests(self):
         mover = self.mover()

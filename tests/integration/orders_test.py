@@ -73,7 +73,8 @@ class Away(unittest.TestCase):
 
         def fates():
             return {order["id"]: (order["order"], order["fate"]) for order in
-                    self.leader.get("/orders")["orders"] if "adopt" not in order["order"]}
+                    self.leader.get("/orders")["orders"]
+                    if "adopt" not in order["order"] and "observe" not in order["order"]}
 
         def known():
             now = fates()
@@ -266,7 +267,9 @@ class Stopped(unittest.TestCase):
         self.serve.post("/adopt")
         with harness.Redis(self.serve.port) as client:
             for begin in range(0, 20_000, 500):
-                client.pipeline([["SET", f"k{i}", "x" * 1000] for i in range(begin, begin + 500)])
+                # Random: what compresses well is copied in no time.
+                client.pipeline([["SET", f"k{i}", os.urandom(500)]
+                                 for i in range(begin, begin + 500)])
 
     def cleave(self, *words, code=0):
         told = subprocess.run([harness.CLEAVE, *words, "--admin",
