@@ -104,7 +104,8 @@ void Moving::break_fence(MoveId move, Epoch phase_epoch) {
 
 // The simulator has switched off a rule that the CHECK in `mark` rests on.
 bool Moving::is_mutated() const {
-  return mutations_.no_fence_wait || mutations_.leave_fence_alone || mutations_.mark_after_reply ||
+  return mutations_.commit_without_cas || mutations_.no_fence_wait ||
+         mutations_.leave_fence_alone || mutations_.mark_after_reply ||
          mutations_.lost_is_finished || mutations_.hold_writes_only;
 }
 

@@ -162,7 +162,7 @@ class NotWhatTheySeem(unittest.TestCase):
 
     def test_one_server_under_two_names_moves_nothing(self):
         servers = self.servers(1)
-        servers.serve([f"127.0.0.1:{servers.ports[0]}", f"localhost:{servers.ports[0]}"])
+        servers.serve([f"127.0.0.1:{servers.ports[0]}", f"127.1:{servers.ports[0]}"])
         servers.command("adopt", "--yes")
         with harness.Redis(servers.port) as client:
             client.call("SET", "k", "1")
