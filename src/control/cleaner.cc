@@ -136,13 +136,13 @@ void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned pag
   const auto answered = [this, asked] {
     if (--asked->open == 0) remove(std::move(asked->keys), std::move(asked->page));
   };
-  for (auto& [owner, wanted] : of_owner) {
+  for (auto& [owner, theirs] : of_owner) {
     const auto store = options_.store(owner);
     if (store == nullptr || !store->usable()) continue;  // not known: nothing is said
     backend::Commands commands;
-    for (const std::string& key : wanted) commands.add({"EXISTS", key});
+    for (const std::string& key : theirs) commands.add({"EXISTS", key});
     ++asked->open;
-    store->run(commands, guarded(alive_, [asked, answered, wanted = std::move(wanted)](
+    store->run(commands, guarded(alive_, [asked, answered, wanted = std::move(theirs)](
                                              const Result<backend::Replies>& replies) {
                  for (std::size_t i = 0; replies && i < wanted.size(); ++i) {
                    if ((*replies)[i].is_error() || (*replies)[i].integer != 0) continue;
