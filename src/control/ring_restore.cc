@@ -130,9 +130,9 @@ void RingRestore::ask_owners(std::size_t index,
     for (const std::string& key : keys) commands.add({"EXISTS", key});
     ++*open;
     look_->store(owner)->run(commands,
-                             guarded(alive_, [this, index, keys = std::move(keys),
+                             guarded(alive_, [this, index, asked = std::move(keys),
                                               done](const Result<backend::Replies>& replies) {
-                               count_lost(index, keys, replies);
+                               count_lost(index, asked, replies);
                                done();
                              }));
   }
