@@ -37,7 +37,7 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
       return done_(fail(Code::kUnavailable, "old connections come back as fast as they are ended"));
     backend::Commands commands;
     commands.add({"CLIENT", "LIST"});
-    store_->run(commands, [self = shared_from_this()](Result<backend::Replies> replies) {
+    run(commands, [self = shared_from_this()](Result<backend::Replies> replies) {
       if (!replies) return self->done_(std::unexpected(replies.error()));
       if (replies->front().is_error())
         return self->done_(fail(Code::kUnavailable, "CLIENT LIST: " + replies->front().text));
@@ -58,7 +58,7 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
     if (ids.empty()) return done_({});
     backend::Commands commands;
     for (const std::string& id : ids) commands.add({"CLIENT", "KILL", "ID", id});
-    store_->run(commands, [self = shared_from_this()](Result<backend::Replies> replies) {
+    run(commands, [self = shared_from_this()](Result<backend::Replies> replies) {
       if (!replies) return self->done_(std::unexpected(replies.error()));
       for (const wire::Reply& reply : *replies) {
         if (reply.is_error())
@@ -68,7 +68,14 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
     });
   }
 
-  std::shared_ptr<backend::RedisStore> store_;
+  // A store that is gone answers nobody: then nobody waits for the sweep any more either.
+  void run(const backend::Commands& commands, backend::RepliesDone done) {
+    if (const std::shared_ptr<backend::RedisStore> store = store_.lock())
+      store->run(commands, std::move(done));
+  }
+
+  // Weak: what waits in the store for a reply holds this sweep, and neither would ever go.
+  std::weak_ptr<backend::RedisStore> store_;
   DocumentWriter& writer_;
   std::function<void(Result<void>)> done_;
   int passes_ = 0;
