@@ -133,15 +133,7 @@ Result<Document> take_back(const Document& document, MoveId move, Epoch phase_ep
   if (!seen.kept()) return conflict("take back: " + name_of(seen) + " is not kept");
   Document next = advanced(document);
   std::erase_if(next.moves, [&](const Move& each) { return each.id == move; });
-  const std::vector<Arc> base = base_of(document);
-  for (const TokenRange& range : taken.ranges) {
-    give(next.cuts, base,
-         {.range = range,
-          .node = taken.destination,
-          .reason = taken.reason,
-          .created = now,
-          .pinned_until = {}});
-  }
+  give_ranges(next, taken, now, {});
   Leftover& kept = entry_of(next, seen);
   kept.ranges = difference(kept.ranges, taken.ranges);
   if (kept.ranges.empty()) erase(next, seen);

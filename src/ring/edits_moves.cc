@@ -129,15 +129,7 @@ Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_
   }
   Document next = advanced(document);
   std::erase_if(next.moves, [&](const Move& each) { return each.id == move; });
-  const std::vector<Arc> base = base_of(document);
-  for (const TokenRange& range : committed.ranges) {
-    give(next.cuts, base,
-         {.range = range,
-          .node = committed.destination,
-          .reason = committed.reason,
-          .created = now,
-          .pinned_until = pin.until});
-  }
+  give_ranges(next, committed, now, pin.until);
   // The destination's copies are the range now; those of the source are what is left over.
   std::erase_if(next.leftovers, [&](const Leftover& entry) { return entry.move == move; });
   insert(next.leftovers, {.move = move,

@@ -28,6 +28,15 @@ std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
   return result;
 }
 
+// Gives the tokens of the cut's range to its node: by the base alone where that says so.
+void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut) {
+  carve(cuts, cut.range);
+  const std::optional<TokenRange> range = disputed(base, cut.node, cut.range);
+  if (!range) return;
+  cut.range = *range;
+  lay(cuts, cut);
+}
+
 }  // namespace
 
 Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch phase_epoch) {
@@ -62,12 +71,16 @@ Result<void> check_free(const Document& document, const RangeSet& ranges, const 
   return {};
 }
 
-void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut) {
-  carve(cuts, cut.range);
-  const std::optional<TokenRange> range = disputed(base, cut.node, cut.range);
-  if (!range) return;
-  cut.range = *range;
-  lay(cuts, cut);
+void give_ranges(Document& document, const Move& move, UnixMillis now, UnixMillis pinned_until) {
+  const std::vector<Arc> base = base_of(document);
+  for (const TokenRange& range : move.ranges) {
+    give(document.cuts, base,
+         {.range = range,
+          .node = move.destination,
+          .reason = move.reason,
+          .created = now,
+          .pinned_until = pinned_until});
+  }
 }
 
 void insert(std::vector<Leftover>& leftovers, Leftover leftover) {

@@ -22,8 +22,8 @@ Result<std::size_t> find_in_phase(const Document& document, MoveId id, Epoch pha
 // kConflict, with `what`, where a move in flight holds some of the tokens.
 Result<void> check_free(const Document& document, const RangeSet& ranges, const std::string& what);
 
-// Gives the tokens of the cut's range to its node: by the base alone where that says so.
-void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut);
+// Gives the move's ranges to its destination: by the base alone where that says so.
+void give_ranges(Document& document, const Move& move, UnixMillis now, UnixMillis pinned_until);
 
 // In its place. Requires: no entry of that move is there.
 void insert(std::vector<Leftover>& leftovers, Leftover leftover);
