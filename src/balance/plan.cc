@@ -20,6 +20,7 @@ std::string_view to_string(Cause cause) {
 std::string_view to_string(Why why) {
   switch (why) {
     case Why::kFrozen: return "frozen";
+    case Why::kUpgrade: return "upgrade";
     case Why::kScheme: return "scheme";
     case Why::kNoHeat: return "no-heat";
     case Why::kTooManyDown: return "too-many-down";

@@ -67,6 +67,7 @@ struct PlannedMove {
 // Why something is not done.
 enum class Why : std::uint8_t {
   kFrozen,         // a person said so
+  kUpgrade,        // routers of two versions share the pool
   kScheme,         // it places keys so that no range can be moved
   kNoHeat,         // the picture is missing, of another ring, or mostly remembered
   kTooManyDown,    // so many nodes are unhealthy that load is no guide

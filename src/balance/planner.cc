@@ -21,15 +21,19 @@
 namespace cleave::balance {
 namespace {
 
-// Why no move may begin, whatever the heat; empty: it may.
-std::string why_frozen(const ring::Document& document) {
-  if (document.frozen) return "the pool is frozen; `resume` ends it";
+// Why no move may begin, whatever the heat; no text: it may.
+Verdict why_frozen(const ring::Document& document) {
+  if (document.frozen) return {.why = Why::kFrozen, .text = "the pool is frozen; `resume` ends it"};
   if (const ring::Router* old = ring::old_reader(document); old != nullptr) {
-    return "upgrade: router " + old->session.value() +
-           " is of an older version, which moves by other rules; upgrade it first";
+    return {.why = Why::kUpgrade,
+            .text = "router " + old->session.value() +
+                    " is of an older version, which moves by other rules; upgrade it first"};
   }
-  if (document.old_readers) return "the pool goes back to an older version; `resume` ends that";
-  return "";
+  if (document.old_readers) {
+    return {.why = Why::kUpgrade,
+            .text = "the pool goes back to an older version; `resume` ends that"};
+  }
+  return {};
 }
 
 constexpr std::uint64_t kMillion = 1'000'000;
@@ -152,8 +156,8 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
     result.verdicts.push_back({.why = Why::kScheme,
                                .text = "scheme " + document.scheme.name +
                                        " places a key by the number of nodes: nothing can move"});
-  } else if (std::string why = why_frozen(document); !why.empty()) {
-    result.verdicts.push_back({.why = Why::kFrozen, .text = std::move(why)});
+  } else if (Verdict why = why_frozen(document); !why.text.empty()) {
+    result.verdicts.push_back(std::move(why));
   } else {
     plan_all(board, calm, phantoms, goal, result);
     explain_waiting(board, levels, goal.stop_ppm, result);

@@ -96,6 +96,24 @@ TEST_F(PlannerTest, AFrozenPoolIsLeftAlone) {
   EXPECT_EQ(reasons(plan), std::vector{Why::kFrozen});
 }
 
+// Nobody froze it: the reason says what to do.
+TEST_F(PlannerTest, WhileVersionsAreMixedTheReasonIsTheUpgrade) {
+  document_.routers.push_back({.session = SessionId{"old"}, .reader = 4});
+  load({160, 100, 100, 40});
+  const Plan plan = planned();
+  EXPECT_TRUE(plan.moves.empty());
+  EXPECT_EQ(reasons(plan), std::vector{Why::kUpgrade});
+  EXPECT_EQ(to_string(Why::kUpgrade), "upgrade");
+  ASSERT_EQ(plan.verdicts.size(), 1U);
+  EXPECT_TRUE(plan.verdicts.front().text.starts_with("router old is of an older version"));
+}
+
+TEST_F(PlannerTest, WhileThePoolGoesBackTheReasonIsTheUpgradeToo) {
+  document_.old_readers = true;
+  load({160, 100, 100, 40});
+  EXPECT_EQ(reasons(planned()), std::vector{Why::kUpgrade});
+}
+
 TEST_F(PlannerTest, NothingIsPlannedWhereTokensDependOnTheNodes) {
   document_.scheme.name = "modulo";
   document_.cuts.clear();
