@@ -223,11 +223,12 @@ void Session::replace() {
 
 // ---- calls -----------------------------------------------------------------------------------
 
-void Session::call(Operation operation, Repeat repeat, Done done) {
+void Session::call(Operation operation, Repeat repeat, Done done, Instant until) {
   const auto made = std::make_shared<Call>(Call{.operation = std::move(operation),
                                                 .repeat = repeat,
                                                 .done = std::move(done),
-                                                .deadline = {}});
+                                                .deadline = {},
+                                                .patience = patience(repeat, until)});
   if (waiting_.size() + in_flight_.size() >= options_.queue_max) {
     return loop_.post(guarded(alive_, [this, made] {
       answer(made, fail(Code::kUnavailable, "ZooKeeper: " + std::to_string(options_.queue_max) +
@@ -235,15 +236,18 @@ void Session::call(Operation operation, Repeat repeat, Done done) {
     }));
   }
   made->deadline =
-      loop_.after(patience(repeat), guarded(alive_, [this, made] { on_deadline(made); }));
+      loop_.after(made->patience, guarded(alive_, [this, made] { on_deadline(made); }));
   waiting_.push_back(made);
   // Not at once: an operation of a gone generation would be answered within the call.
   loop_.post(guarded(alive_, [this] { pump(); }));
 }
 
-milliseconds Session::patience(Repeat repeat) const {
-  if (repeat == Repeat::kAllowed) return options_.call_timeout;
-  return std::min(options_.call_timeout, options_.write_timeout);
+milliseconds Session::patience(Repeat repeat, Instant until) const {
+  const milliseconds most = repeat == Repeat::kAllowed
+                                ? options_.call_timeout
+                                : std::min(options_.call_timeout, options_.write_timeout);
+  const auto left = std::chrono::duration_cast<milliseconds>(until - loop_.now());
+  return std::clamp(left, milliseconds{0}, most);
 }
 
 void Session::pump() {
@@ -330,8 +334,7 @@ void Session::lose(const SharedCall& call, const std::string& why) {
 }
 
 void Session::on_deadline(const SharedCall& call) {
-  const std::string late =
-      "; no answer within " + std::to_string(patience(call->repeat).count()) + " ms";
+  const std::string late = "; no answer within " + std::to_string(call->patience.count()) + " ms";
   if (std::erase(waiting_, call) > 0)
     return answer(call, fail(Code::kUnavailable, latest_error_ + late));
   std::erase_if(in_flight_, [&](const auto& entry) { return entry.second == call; });

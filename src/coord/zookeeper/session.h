@@ -63,7 +63,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  void call(Operation operation, Repeat repeat, Done done);
+  // Answered by `until` at the latest, and before if the options say so.
+  void call(Operation operation, Repeat repeat, Done done, Instant until = Instant::max());
 
   std::function<void(const std::string& path)> on_changed = [](const std::string&) {};
   // Watches of the old one are gone.
@@ -75,6 +76,7 @@ class Session {
     Repeat repeat = Repeat::kNever;
     Done done;
     net::TimerId deadline;
+    milliseconds patience{0};
   };
   using SharedCall = std::shared_ptr<Call>;
   friend struct Door;
@@ -87,7 +89,7 @@ class Session {
   void on_reply(std::uint64_t generation, std::uint64_t id, int code, Answer answer);
   void replace();
   void close_handle();
-  milliseconds patience(Repeat repeat) const;
+  milliseconds patience(Repeat repeat, Instant until) const;
   void pump();
   void issue(const SharedCall& call);
   int hand_over(const Operation& operation, const void* token) const;

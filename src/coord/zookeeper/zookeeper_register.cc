@@ -73,6 +73,7 @@ class ZookeeperRegister final : public Register {
     std::vector<std::string> names;
     std::vector<std::string> parts;
     std::uint64_t generation = 0;
+    Instant until = Instant::max();  // of the write that it is for
     SeenDone done;
   };
   using SharedReading = std::shared_ptr<Reading>;
@@ -84,6 +85,7 @@ class ZookeeperRegister final : public Register {
     std::string text;
     Split split;
     std::size_t parts_written = 0;
+    Instant until{0};
     Done<Epoch> done;
   };
   using SharedWrite = std::shared_ptr<Write>;
@@ -94,7 +96,8 @@ class ZookeeperRegister final : public Register {
   }
 
   void make(const std::string& path, Done<void> done);
-  void create(Operation operation, Repeat repeat, Session::Done done);
+  void create(Operation operation, Repeat repeat, Session::Done done,
+              Instant until = Instant::max());
 
   void fetch(const SharedReading& reading);
   void fetch_head(const SharedReading& reading);
@@ -153,17 +156,20 @@ void ZookeeperRegister::make(const std::string& path, Done<void> done) {
 }
 
 // Makes the parents first if they are missing; kNoNode is not answered then.
-void ZookeeperRegister::create(Operation operation, Repeat repeat, Session::Done done) {
-  session_.call(operation, repeat,
-                [this, operation, repeat, done = std::move(done)](Result<Answer> answer) {
-                  if (!answer || answer->outcome != Outcome::kNoNode) return done(answer);
-                  const std::string& path = operation.path;
-                  make(path.substr(0, path.rfind('/')),
-                       [this, operation, repeat, done](const Result<void>& made) {
-                         if (!made) return done(unavailable(made.error()));
-                         session_.call(operation, repeat, done);
-                       });
-                });
+void ZookeeperRegister::create(Operation operation, Repeat repeat, Session::Done done,
+                               Instant until) {
+  session_.call(
+      operation, repeat,
+      [this, operation, repeat, until, done = std::move(done)](Result<Answer> answer) {
+        if (!answer || answer->outcome != Outcome::kNoNode) return done(answer);
+        const std::string& path = operation.path;
+        make(path.substr(0, path.rfind('/')),
+             [this, operation, repeat, until, done](const Result<void>& made) {
+               if (!made) return done(unavailable(made.error()));
+               session_.call(operation, repeat, done, until);
+             });
+      },
+      until);
 }
 
 // ---- reading ---------------------------------------------------------------------------------
@@ -179,29 +185,34 @@ void ZookeeperRegister::read(Done<Stored> done) {
 
 // Behind a write of our own, in the same session: see the header.
 void ZookeeperRegister::fetch(const SharedReading& reading) {
-  session_.call({.kind = Kind::kSet, .path = node("barrier")}, Repeat::kAllowed,
-                [this, reading](const Result<Answer>& answer) {
-                  if (!answer) return reading->done(std::unexpected(answer.error()));
-                  if (answer->outcome == Outcome::kDone) {
-                    reading->generation = answer->generation;
-                    return fetch_head(reading);
-                  }
-                  make(node("barrier"), [this, reading](const Result<void>& made) {
-                    if (!made) return reading->done(unavailable(made.error()));
-                    fetch_again(reading, {Code::kUnavailable,
-                                          "ZooKeeper " + node("barrier") + " disappears"});
-                  });
-                });
+  session_.call(
+      {.kind = Kind::kSet, .path = node("barrier")}, Repeat::kAllowed,
+      [this, reading](const Result<Answer>& answer) {
+        if (!answer) return reading->done(std::unexpected(answer.error()));
+        if (answer->outcome == Outcome::kDone) {
+          reading->generation = answer->generation;
+          return fetch_head(reading);
+        }
+        make(node("barrier"), [this, reading](const Result<void>& made) {
+          if (!made) return reading->done(unavailable(made.error()));
+          fetch_again(reading,
+                      {Code::kUnavailable, "ZooKeeper " + node("barrier") + " disappears"});
+        });
+      },
+      reading->until);
 }
 
 void ZookeeperRegister::fetch_head(const SharedReading& reading) {
-  session_.call({.kind = Kind::kGet, .path = node("document"), .generation = reading->generation},
-                Repeat::kAllowed, [this, reading](const Result<Answer>& answer) {
-                  if (!answer && answer.error().code == Code::kTimeout)
-                    return reading->done(std::unexpected(answer.error()));
-                  if (!answer) return fetch_again(reading, answer.error());
-                  on_head(reading, *answer);
-                });
+  session_.call(
+      {.kind = Kind::kGet, .path = node("document"), .generation = reading->generation},
+      Repeat::kAllowed,
+      [this, reading](const Result<Answer>& answer) {
+        if (!answer && answer.error().code == Code::kTimeout)
+          return reading->done(std::unexpected(answer.error()));
+        if (!answer) return fetch_again(reading, answer.error());
+        on_head(reading, *answer);
+      },
+      reading->until);
 }
 
 void ZookeeperRegister::on_head(const SharedReading& reading, const Answer& answer) {
@@ -227,16 +238,17 @@ void ZookeeperRegister::fetch_parts(const SharedReading& reading) {
                               .version = reading->version});
   }
   const std::string path = node("parts/") + reading->names[reading->parts.size()];
-  session_.call({.kind = Kind::kGet, .path = path, .generation = reading->generation},
-                Repeat::kAllowed, [this, reading, path](const Result<Answer>& answer) {
-                  if (!answer) return fetch_again(reading, answer.error());
-                  // The document has changed since: its old parts are removed.
-                  if (answer->outcome != Outcome::kDone)
-                    return fetch_again(reading,
-                                       {Code::kUnavailable, "ZooKeeper " + path + " is missing"});
-                  reading->parts.push_back(answer->value);
-                  fetch_parts(reading);
-                });
+  session_.call(
+      {.kind = Kind::kGet, .path = path, .generation = reading->generation}, Repeat::kAllowed,
+      [this, reading, path](const Result<Answer>& answer) {
+        if (!answer) return fetch_again(reading, answer.error());
+        // The document has changed since: its old parts are removed.
+        if (answer->outcome != Outcome::kDone)
+          return fetch_again(reading, {Code::kUnavailable, "ZooKeeper " + path + " is missing"});
+        reading->parts.push_back(answer->value);
+        fetch_parts(reading);
+      },
+      reading->until);
 }
 
 void ZookeeperRegister::fetch_again(const SharedReading& reading, const Error& why) {
@@ -260,12 +272,14 @@ void ZookeeperRegister::replace(Epoch expected, Epoch next, std::string text, Do
   write->next = next;
   write->text = std::move(text);
   write->split = split(next, write->text);
+  write->until = loop_.now() + options_.write_timeout;
   write->done = std::move(done);
   if (expected == Epoch{} || expected == known_epoch_) {
     write->version = known_version_;
     return put_parts(write);
   }
   const auto reading = std::make_shared<Reading>();
+  reading->until = write->until;
   reading->done = [this, write](const Result<Seen>& seen) {
     if (!seen) return write->done(unavailable(seen.error()));
     if (seen->stored.epoch != write->expected)
@@ -278,32 +292,36 @@ void ZookeeperRegister::replace(Epoch expected, Epoch next, std::string text, Do
 }
 
 // Until the head is written nothing has happened, whatever became of a part. One that is there
-// already is the same: its name has the hash of all.
+// already is the same: its name has the hash of all. All of it has the time of one write: whoever
+// waits is told then, and a head that was not sent by then never is.
 void ZookeeperRegister::put_parts(const SharedWrite& write) {
   if (write->parts_written == write->split.parts.size()) return put_head(write);
   Part& part = write->split.parts[write->parts_written++];
-  create({.kind = Kind::kCreate,
-          .path = node("parts/") + part.name,
-          .value = std::exchange(part.bytes, {})},
-         Repeat::kAllowed, [this, write](const Result<Answer>& answer) {
-           if (!answer) return write->done(unavailable(answer.error()));
-           if (answer->outcome == Outcome::kNoNode)
-             return write->done(unexpected_answer(node("parts")));
-           put_parts(write);
-         });
+  create(
+      {.kind = Kind::kCreate,
+       .path = node("parts/") + part.name,
+       .value = std::exchange(part.bytes, {})},
+      Repeat::kAllowed,
+      [this, write](const Result<Answer>& answer) {
+        if (!answer) return write->done(unavailable(answer.error()));
+        if (answer->outcome == Outcome::kNoNode)
+          return write->done(unexpected_answer(node("parts")));
+        put_parts(write);
+      },
+      write->until);
 }
 
 void ZookeeperRegister::put_head(const SharedWrite& write) {
   const auto put = [this, write](const Result<Answer>& answer) { on_head_put(write, answer); };
   if (write->expected == Epoch{}) {
     create({.kind = Kind::kCreate, .path = node("document"), .value = write->split.head},
-           Repeat::kNever, put);
+           Repeat::kNever, put, write->until);
   } else {
     session_.call({.kind = Kind::kSet,
                    .path = node("document"),
                    .value = write->split.head,
                    .version = write->version},
-                  Repeat::kNever, put);
+                  Repeat::kNever, put, write->until);
   }
 }
 

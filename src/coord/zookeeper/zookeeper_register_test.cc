@@ -237,5 +237,19 @@ TEST_F(ZookeeperRegisterTest, AnUnknownHostIsAnErrorOfTheCallAndDestroyingIsQuic
   run_for(milliseconds{400});
 }
 
+// Also what has to be read and written before the compare-and-set itself: whoever waits for an
+// order would else be told that nobody knows, of what was never sent.
+TEST_F(ZookeeperRegisterTest, AWriteThatCannotBeSentIsRefusedInTimeAndForGood) {
+  auto one = make(*loop_, {.servers = {"127.0.0.1:1"}});
+  for (const std::string& text : {std::string("{}"), std::string(2'000'000, 'x')}) {
+    const Instant asked = loop_->now();
+    const auto refused = wait<Epoch>(
+        [&](Done<Epoch> done) { one->compare_and_set(Epoch{7}, text, std::move(done)); });
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::kUnavailable) << refused.error().message;
+    EXPECT_LT(loop_->now() - asked, milliseconds{1'700}) << "the patience of an order";
+  }
+}
+
 }  // namespace
 }  // namespace cleave::coord
