@@ -70,17 +70,53 @@ std::size_t label_letters(const Sector& sector, std::size_t wanted) {
   return 0;
 }
 
+// What all names begin with, in bytes; 0 where that is too little to be worth leaving out.
+std::size_t common_start(const std::vector<std::string>& names) {
+  constexpr std::size_t kLeast = 4;
+  if (names.size() < 2) return 0;
+  std::size_t size = names.front().size();
+  for (const std::string& name : names) {
+    const auto differ = std::ranges::mismatch(names.front(), name);
+    size = std::min(size, static_cast<std::size_t>(differ.in1 - names.front().begin()));
+  }
+  // Not within a character.
+  const auto is_within = [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+  };
+  while (size > 0 && size < names.front().size() && is_within(names.front()[size])) --size;
+  return size < kLeast ? 0 : size;
+}
+
+// A name in so many letters: whole, or what it does not share with all others, or of that the ends.
+std::string label_of(const std::string& name, std::size_t letters, std::size_t common) {
+  if (characters(name) <= letters || common == 0) return shortened(name, letters);
+  return shortened("…" + name.substr(common), letters);
+}
+
+// Empty where the piece has no room for letters that tell the node from all others.
+std::string label_for(const std::vector<std::string>& names, std::size_t node, const Sector& sector,
+                      std::size_t common) {
+  const std::size_t letters = label_letters(sector, characters(names[node]));
+  if (letters == 0) return "";
+  const std::string label = label_of(names[node], letters, common);
+  for (std::size_t other = 0; other < names.size(); ++other) {
+    if (other != node && label_of(names[other], letters, common) == label) return "";
+  }
+  return label;
+}
+
 // One piece for each node that has a share, in their order; returns where the last one ends.
 double draw_sums(Canvas& canvas, const std::vector<std::string>& names,
                  const std::vector<double>& shares) {
   double from = 0;
   std::vector<double> ends{from};
+  const std::size_t common = common_start(names);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (shares[i] <= 0) continue;
     const Sector sector{kCentre, kSumsInner, kSumsOuter, from, std::min(1.0, from + shares[i])};
     canvas.sector(sector, node_colour(i), hint_of(names[i], shares[i]));
-    const std::size_t letters = label_letters(sector, characters(names[i]));
-    if (letters > 0) draw_label(canvas, sector, shortened(names[i], letters), node_colour(i));
+    const std::string label = label_for(names, i, sector, common);
+    if (!label.empty()) draw_label(canvas, sector, label, node_colour(i));
     from += shares[i];
     ends.push_back(from);
   }

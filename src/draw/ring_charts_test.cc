@@ -193,6 +193,27 @@ TEST(NodeColours, NeighboursDifferAndTextsCanBeRead) {
   EXPECT_EQ(text_on(kInk), kPaper);
 }
 
+// "r…3" would be four of forty nodes.
+TEST(RingCharts, ALabelThatCouldBeSeveralNodesIsNotDrawn) {
+  std::vector<ring::Arc> arcs;
+  OwnershipChart chart{.title = "forty", .nodes = {}, .arcs = {}, .peak = 1};
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    chart.nodes.push_back(
+        {"a" + std::to_string(i % 10) + "-of-cache-" + std::to_string(i / 10), 1.0 / 40, 1.0 / 40});
+  }
+  chart.arcs = arcs;
+  RecordingCanvas canvas;
+  draw_ownership(canvas, chart);
+  std::set<std::string> different;
+  std::size_t labels = 0;
+  for (std::size_t i = 0; i < canvas.texts.size(); ++i) {
+    if (!canvas.texts[i].contains("…") || canvas.text_points[i].x >= 480) continue;
+    ++labels;
+    different.insert(canvas.texts[i]);
+  }
+  EXPECT_EQ(different.size(), labels);
+}
+
 // Forty long names that begin alike: what can be read tells them apart, and no label lies on
 // another. A label is drawn level, its middle at its place.
 TEST(RingCharts, LabelsOfManyLongNamesDoNotOverlap) {
