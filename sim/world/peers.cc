@@ -100,6 +100,12 @@ void PeerLink::take_heat(const heat::CommandPrices& prices, Done<std::vector<hea
       std::move(done));
 }
 
+void PeerLink::count_keys(Done<std::uint64_t> done) {
+  call<std::uint64_t>([](peer::RouterPeer& router,
+                         Done<std::uint64_t> answer) { router.count_keys(std::move(answer)); },
+                      std::move(done));
+}
+
 peer::RouterPeer* PeerDirectory::find(const SessionId& session) {
   const auto found = network_.routers_.find(session);
   if (found == network_.routers_.end()) return nullptr;

@@ -63,6 +63,7 @@ class PeerLink final : public peer::RouterPeer {
             Done<peer::DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
+  void count_keys(Done<std::uint64_t> done) override;
 
  private:
   template <class T>

@@ -67,6 +67,7 @@ std::unique_ptr<proxy::Router> RouterProcess::make_router() {
                              .listen = {options_.address},
                              .gate = *controller_,
                              .fence_keeper = *controller_,
+                             .key_counter = *controller_,
                              .credentials = {},
                              .client_password = {},
                              .limits = options_.limits,

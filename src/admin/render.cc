@@ -69,6 +69,7 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
   if (facts == status.nodes.end()) return;
   if (!facts->reachable) return;  // what it had a while ago is not what it has
   json["keys"] = facts->keys;
+  json["copies"] = facts->copies;
   json["memory_bytes"] = facts->memory_bytes;
   json["memory_bytes_max"] = facts->memory_bytes_max;
   json["eviction_policy"] = facts->eviction_policy;
@@ -231,7 +232,10 @@ Json render_status(const Facts& facts) {
       {"version", facts.process.version},     {"started_ms", facts.process.started.value()},
       {"router", render_router(facts.router)}};
   if (facts.states != nullptr) json["troubles"] = render_troubles(*facts.states);
-  if (status.view == nullptr) return json;
+  if (status.view == nullptr) {
+    json["held"] = status.held;
+    return json;
+  }
   const ring::Document& document = status.view->document();
   json["pool"] = document.pool;
   json["epoch"] = document.epoch.value();

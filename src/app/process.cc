@@ -336,11 +336,11 @@ void RouterProcess::Impl::make_router() {
                              .listen = listen_addresses(options_.config),
                              .gate = *controller_,
                              .fence_keeper = *controller_,
+                             .key_counter = *controller_,
                              .credentials = options_.config.pool.credentials,
                              .client_password = options_.config.listeners.front().password,
                              .limits = options_.config.limits,
-                             .seed = options_.seed,
-                             .log = [this](const std::string& text) { note(text); }});
+                             .seed = options_.seed});
   warn_of_few_descriptors();
 }
 

@@ -34,6 +34,7 @@ struct BigCopy {
   std::uint64_t bytes = 0;     // written
   std::string unmovable = {};  // not empty: it stays where it is, for this reason
   bool changed = false;        // it is of another type now, or gone: to be read anew
+  std::int64_t more_keys = 0;  // that the destination has now
   struct Failure {
     End at = End::kSource;
     Error why;

@@ -98,7 +98,8 @@ void PieceCopy::put_in_place() {
     const wire::Reply& renamed = replies.back();
     if (renamed.is_error() && !renamed.text.starts_with("ERR no such key"))
       return stay("the destination refused to name it: " + renamed.text);
-    answer({.bytes = bytes_});
+    const std::int64_t before = replies[replies.size() - 2].integer;
+    answer({.bytes = bytes_, .more_keys = (renamed.is_error() ? 0 : 1) - before});
   });
 }
 

@@ -59,6 +59,7 @@ void Pipe::Impl::send(std::string_view bytes, ReplySink& sink, std::uint32_t rep
     return fail_soon(sink, Error{Code::kExhausted, place() + ": too much waits to be sent"});
   }
   Pending pending{.sink = &sink, .bytes = bytes.size(), .replies = replies};
+  if (waiting_.empty()) waiting_since_ = loop_.now();
   waiting_.append(bytes);
   if (state_ == State::kReady) {
     if (!std::exchange(flush_asked_, true)) loop_.at_turn_end(*this);
@@ -73,6 +74,9 @@ void Pipe::Impl::on_turn_end() {
   flush_asked_ = false;
   if (state_ != State::kReady || waiting_.empty()) return;
   const Instant now = loop_.now();
+  const std::size_t handed = queue_.size() - sent_;
+  stats_.handed += handed;
+  stats_.queued += (now - waiting_since_) * static_cast<std::int64_t>(handed);
   for (; sent_ < queue_.size(); ++sent_) queue_[sent_].since = now;
   handed_ += waiting_.size();
   stream_->send(waiting_);
@@ -136,6 +140,7 @@ void Pipe::Impl::answer_front(std::string_view raw) {
   Pending& front = queue_.front();
   if (--front.replies > 0) return;
   ReplySink& sink = *front.sink;
+  stats_.served += heard_at_ - front.since;
   queue_.pop();
   --sent_;
   ++stats_.replies;

@@ -86,6 +86,11 @@ struct PipeStats {
   std::uint64_t failed = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t reconnects = 0;  // connections that became usable: also a name for the current one
+  // Sums: over `handed`, how long they waited to be sent, at most (as the oldest of their batch);
+  // over `replies`, how long from there to the reply.
+  std::uint64_t handed = 0;
+  nanoseconds queued{0};
+  nanoseconds served{0};
 };
 
 class Pipe {

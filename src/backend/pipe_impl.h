@@ -154,6 +154,7 @@ class Pipe::Impl final : public net::StreamEvents,
   std::size_t sent_ = 0;
   std::size_t expired_ = 0;
   std::string waiting_;       // bytes of the back part of the queue
+  Instant waiting_since_{0};  // the oldest of them
   std::uint64_t handed_ = 0;  // bytes given to stream_ since it was made
   std::size_t backlog_ = 0;   // of them, kept by the stream at the last look
   bool flush_asked_ = false;

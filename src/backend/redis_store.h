@@ -38,8 +38,8 @@ class RedisStore final : public Store {
   void facts(Done<StoreFacts> done) override;
   void list(const std::string& from, KeyFilter filter, Done<Page> done) override;
   void read(std::vector<std::string> keys, Done<std::vector<Item>> done) override;
-  void write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) override;
-  void remove(std::vector<std::string> keys, Done<void> done) override;
+  void write(std::vector<Item> items, Done<Wrote> done) override;
+  void remove(std::vector<std::string> keys, Done<std::uint64_t> done) override;
   void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) override;
   void mark(const std::string& value, Done<void> done) override;
   // Writes the note. An id that the server has already stays; the answer is the note as it is then.
@@ -70,6 +70,7 @@ class RedisStore final : public Store {
 
   net::Loop& loop_;
   Limits limits_;
+  std::string user_;
   // By what the server evicts: "FREQ", "IDLETIME", or "" when by neither. Asking costs the source a
   // fifth of a small key's move.
   std::string_view age_option_ = "IDLETIME";

@@ -1,6 +1,9 @@
 #include "backend/refusal.h"
 
 #include <algorithm>
+#include <set>
+
+#include "base/own_names.h"
 
 namespace cleave::backend {
 namespace {
@@ -21,6 +24,19 @@ constexpr std::string_view kOfValue[] = {
     "ERR Invalid FREQ value",                   //
     "ERR The ID specified in X",  // XADD, XSETID: the stream changed between two pieces
 };
+
+// 7.0: "... no permissions to run the 'client|kill' command", "... no permissions to access one of
+// the keys used as arguments". Later: "User app has no ...", "No permissions to access a key".
+void note_denied(std::string_view words, std::set<std::string>& lacking) {
+  if (words.find("run the") == std::string_view::npos) {
+    lacking.insert(std::string("~").append(kOwnKeyPrefix).append("*"));
+    return;
+  }
+  const std::size_t open = words.find('\'');
+  const std::size_t close = words.find('\'', open + 1);
+  if (close == std::string_view::npos) return;
+  lacking.insert(std::string("+").append(words.substr(open + 1, close - open - 1)));
+}
 
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::size_t kVersionBytes = 2;
@@ -47,6 +63,18 @@ std::uint16_t rdb_version_of(std::string_view payload) {
   const auto low = static_cast<unsigned char>(footer[0]);
   const auto high = static_cast<unsigned char>(footer[1]);
   return static_cast<std::uint16_t>(low + high * 256U);
+}
+
+std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies) {
+  std::set<std::string> lacking;
+  for (const wire::Reply& reply : replies) {
+    if (reply.is_error() && reply.text.starts_with("NOPERM")) note_denied(reply.text, lacking);
+  }
+  if (lacking.empty()) return "";
+  std::string line("ACL SETUSER ");
+  line.append(user);
+  for (const std::string& each : lacking) line.append(" ").append(each);
+  return line;
 }
 
 }  // namespace cleave::backend

@@ -31,4 +31,8 @@ const wire::Reply* server_refusal(std::span<const wire::Reply> replies);
 // checksum at the end of any DUMP. 0: not a payload.
 std::uint16_t rdb_version_of(std::string_view payload);
 
+// The command that gives a user what error replies (NOPERM) say that it lacks; "" when none says
+// so.
+std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies);
+
 }  // namespace cleave::backend

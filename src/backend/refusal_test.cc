@@ -80,5 +80,21 @@ TEST(Refusal, TheFormatsVersionStandsBeforeTheChecksum) {
   EXPECT_EQ(rdb_version_of("0123456789"), 0U);
 }
 
+// In the words of Redis 7.0 and of later ones: one line to copy, each right once.
+TEST(Refusal, MissingRightsMakeOneLine) {
+  const auto error = [](std::string text) {
+    return wire::Reply{.type = wire::Reply::Type::kError, .text = std::move(text)};
+  };
+  const std::vector<wire::Reply> replies = {
+      error("NOPERM this user has no permissions to run the 'client|kill' command"),
+      {.type = wire::Reply::Type::kInteger, .integer = 1},
+      error("NOPERM this user has no permissions to access one of the keys used as arguments"),
+      error("NOPERM No permissions to access a key"),
+      error("OOM command not allowed"),
+      error("NOPERM User app has no permissions to run the 'dump' command")};
+  EXPECT_EQ(missing_rights("app", replies), "ACL SETUSER app +client|kill +dump ~cleave:{*");
+  EXPECT_EQ(missing_rights("app", std::span(replies).subspan(1, 1)), "");
+}
+
 }  // namespace
 }  // namespace cleave::backend

@@ -82,6 +82,12 @@ struct WriteFailure {
   std::string reason;
 };
 
+// What became of a write.
+struct Wrote {
+  std::vector<WriteFailure> failures = {};
+  std::int64_t more_keys = 0;  // that the server has now; below 0: fewer
+};
+
 class Store {
  public:
   template <class T>
@@ -100,8 +106,9 @@ class Store {
   // order, and so do the writes that follow from them (protocol rule 15). What a server says of
   // itself (backend/refusal.h) is the error of all, and no reason to leave a key behind.
   virtual void read(std::vector<std::string> keys, Done<std::vector<Item>> done) = 0;
-  virtual void write(std::vector<Item> items, Done<std::vector<WriteFailure>> done) = 0;
-  virtual void remove(std::vector<std::string> keys, Done<void> done) = 0;
+  virtual void write(std::vector<Item> items, Done<Wrote> done) = 0;
+  // The answer is how many were there.
+  virtual void remove(std::vector<std::string> keys, Done<std::uint64_t> done) = 0;
   // How many replicas have everything that was written before.
   virtual void wait_replicas(std::uint32_t replicas, Done<std::uint32_t> done) = 0;
   // Writes the ownership marker iff there is none. Errors: kConflict, with the marker that is

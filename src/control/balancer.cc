@@ -363,8 +363,11 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
     facts.keys = seen.keys;
     facts.memory_bytes = seen.memory_bytes;
     facts.memory_bytes_max = seen.memory_bytes_max;
-    if (seen.keys > 0 && seen.memory_bytes > kEmptyServerBytes)
-      facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / seen.keys;
+    const std::uint64_t held = seen.keys + seen.copies;
+    if (held > 0 && seen.memory_bytes > kEmptyServerBytes)
+      facts.bytes_per_key = (seen.memory_bytes - kEmptyServerBytes) / held;
+    // What a copy takes is counted at its owner.
+    facts.memory_bytes -= std::min(facts.memory_bytes, facts.bytes_per_key * seen.copies);
     facts.key_sample = samples_.of(seen.node, *view_);
     facts.healthy = seen.reachable;
     facts.rdb_version = seen.rdb_version;

@@ -160,10 +160,15 @@ void Cleaner::remove(std::vector<std::string> keys, migrate::PageCleaned page) {
   const auto store = node();
   if (store == nullptr) return fail_step("remove", "the node is not in the ring");
   if (options_.mutations.drop_early) feed(page);
-  store->remove(std::move(keys), guarded(alive_, [this, page](const Result<void>& removed) {
-                  if (!removed) return fail_step("remove", removed.error().message);
-                  feed(page);
-                }));
+  auto then = guarded(alive_, [this, page](const Result<std::uint64_t>& removed) {
+    if (!removed) return fail_step("remove", removed.error().message);
+    feed(page);
+  });
+  store->remove(std::move(keys), [copies = options_.copies, then = std::move(then)](
+                                     const Result<std::uint64_t>& removed) mutable {
+    if (copies != nullptr && removed) copies->keys -= static_cast<std::int64_t>(*removed);
+    then(removed);
+  });
 }
 
 void Cleaner::act_on(const migrate::WriteEntry& action) {

@@ -10,6 +10,7 @@
 
 #include "backend/redis_store.h"
 #include "base/mutation.h"
+#include "control/copy_counts.h"
 #include "control/document_writer.h"
 #include "migrate/cleaning.h"
 #include "net/loop.h"
@@ -27,6 +28,7 @@ class Cleaner {
     ring::RingSnapshot view;  // who owns the keys now
     ring::Leader leader;      // whose term this is
     Mutations mutations;
+    std::shared_ptr<CopyCount> copies;  // of the entry; nullptr: not known
     // Nobody else is busy on its node: no move, no other cleaner.
     std::function<bool(const Cleaner&)> may_touch;
     // Runs once, in a turn of its own; the cleaner may be destroyed in it.

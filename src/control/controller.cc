@@ -6,6 +6,7 @@
 #include "base/guarded.h"
 #include "control/controller_impl.h"
 #include "control/describe.h"
+#include "control/key_count.h"
 #include "control/usual_levels.h"
 
 namespace cleave::control {
@@ -98,6 +99,7 @@ void Controller::Impl::see(const SharedDocument& document) {
 void Controller::Impl::begin_term(const SharedDocument& document) {
   const Result<ring::RingSnapshot> view = ring::RingView::build(*document);
   if (!view) return options.log("cannot lead: " + view.error().message);
+  copies = std::make_shared<CopyCounts>();
   links = std::make_unique<NodeLinks>(
       NodeLinks::Options{.loop = options.loop,
                          .writer = writer,
@@ -107,7 +109,8 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                          .mutations = options.mutations,
                          .seed = options.seed ^ document->leader.term.value(),
                          .mark_new_servers = options.mark_new_servers,
-                         .log = options.log});
+                         .log = options.log,
+                         .copies = copies});
   links->follow(document);
   board = std::make_unique<MoveBoard>(
       MoveBoard::Options{.loop = options.loop,
@@ -118,6 +121,7 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                          .leader = document->leader,
                          .limits = options.limits,
                          .mutations = options.mutations,
+                         .copies = copies,
                          .ended = [this](const MoveRecord& record) { move_ended(record); },
                          .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer = std::make_unique<Balancer>(
@@ -322,6 +326,30 @@ Status Controller::status() const { return impl_->status(); }
 void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
   impl_->set_usual(points);
 }
+
+// The leader knows how many copies of moves lie where.
+void Controller::Impl::count_keys(peer::KeyCounter::Counted done) {
+  if (board != nullptr) return count_as_leader(std::move(done));
+  const ring::RingSnapshot& view = membership.view();
+  peer::RouterPeer* leader =
+      view == nullptr ? nullptr : options.directory.find(view->document().leader.session);
+  if (leader != nullptr && view->document().leader.session != options.session)
+    return leader->count_keys(std::move(done));
+  options.loop.post([done = std::move(done), why = not_leading()] { done(std::unexpected(why)); });
+}
+
+void Controller::Impl::count_as_leader(peer::KeyCounter::Counted done) {
+  std::vector<KeyCountOf> servers;
+  if (board != nullptr) {
+    for (const NodeFacts& facts : links->facts())
+      servers.push_back({.node = facts.node, .store = links->store(facts.node)});
+  }
+  if (!servers.empty()) return control::count_keys(std::move(servers), copies, std::move(done));
+  options.loop.post([done = std::move(done), why = not_leading()] { done(std::unexpected(why)); });
+}
+
+void Controller::count_keys(Counted done) { impl_->count_keys(std::move(done)); }
+void Controller::count_as_leader(Counted done) { impl_->count_as_leader(std::move(done)); }
 
 // Rule 11. Whoever is first, any router may do it; a lost race is answered by the document. Asked
 // for as long as the range is held.

@@ -29,6 +29,7 @@
 #include "history/heat_point.h"
 #include "net/loop.h"
 #include "peer/fence_keeper.h"
+#include "peer/key_counter.h"
 #include "peer/router_peer.h"
 #include "ring/edits.h"
 
@@ -36,6 +37,7 @@ namespace cleave::control {
 
 class Controller final : public backend::Gate,
                          public peer::FenceKeeper,
+                         public peer::KeyCounter,
                          public Operator,
                          public Recovery {
  public:
@@ -89,6 +91,8 @@ class Controller final : public backend::Gate,
   const SessionId& session() const override;
   void confirm(std::function<void(Result<void>)> done) override;
   void abort_held_move(MoveId move, Epoch phase_epoch) override;
+  void count_keys(Counted done) override;
+  void count_as_leader(Counted done) override;
 
   Status status() const override;
   void when_settled(Done<void> told) override;

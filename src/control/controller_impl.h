@@ -51,6 +51,8 @@ class Controller::Impl {
   void adopt(AdoptOrder order, Operator::Done<void> done);
   void list_strays(Operator::Done<StrayList> done);
   void remove_node(NodeId node, Force force, Operator::Done<void> done);
+  void count_keys(peer::KeyCounter::Counted done);
+  void count_as_leader(peer::KeyCounter::Counted done);
   Error not_leading() const;
 
   // ---- a ring that was lost (controller_recovery.cc) ----
@@ -68,6 +70,7 @@ class Controller::Impl {
   Leadership leadership;
   std::unique_ptr<FirstRing> first;  // until we have joined
   std::unique_ptr<RingRestore> restoring;
+  std::shared_ptr<CopyCounts> copies;     // while we lead
   std::unique_ptr<NodeLinks> links;       // while we lead
   std::unique_ptr<MoveBoard> board;       // while we lead
   std::unique_ptr<StrayWatch> strays;     // while we lead

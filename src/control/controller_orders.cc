@@ -103,6 +103,12 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
   if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
   const ring::Document& document = membership.view()->document();
+  if (request.source == request.destination) {
+    return answer<MoveId>(
+        options.loop, done,
+        fail(Code::kConflict, "node " + name_of(document, request.source) +
+                                  " owns that already: there is nothing to move"));
+  }
   decide({.at = options.loop.wall_now(),
           .kind = "order",
           .subject = describe(request.ranges),

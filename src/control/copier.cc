@@ -112,16 +112,20 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
   job->copied.keys += small.size();
   job->copied.bytes += bytes;
   throttle_.spend(bytes, loop_.now());
-  destination_.write(std::move(small), guarded(alive_, [this, job](auto result) {
+  destination_.write(
+      std::move(small),
+      [made = made_, then = guarded(alive_, [this, job](Result<backend::Wrote> result) {
                        if (!broken_) written(job, std::move(result));
-                     }));
+                     })](Result<backend::Wrote> result) mutable {
+        if (result) made->keys += result->more_keys;
+        then(std::move(result));
+      });
   if (idle && !big_.empty()) copy_next_big();
 }
 
-void Copier::written(const std::shared_ptr<Job>& job,
-                     Result<std::vector<backend::WriteFailure>> result) {
+void Copier::written(const std::shared_ptr<Job>& job, Result<backend::Wrote> result) {
   if (!result) return break_off(backend::End::kDestination, result.error());
-  for (backend::WriteFailure& failure : *result)
+  for (backend::WriteFailure& failure : result->failures)
     job->copied.unmovable.push_back({std::move(failure.key), std::move(failure.reason)});
   close_batch(job);
 }
@@ -153,6 +157,7 @@ nanoseconds Copier::spent(const std::shared_ptr<Job>& job, std::uint64_t bytes) 
 
 void Copier::big_copied(const std::shared_ptr<Job>& job, const std::string& key,
                         backend::BigCopy copy) {
+  made_->keys += copy.more_keys;
   if (!copy.unmovable.empty()) {
     job->copied.unmovable.push_back({key, std::move(copy.unmovable)});
   } else if (!copy.changed) {

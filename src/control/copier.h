@@ -26,6 +26,7 @@
 #include "backend/redis_store.h"
 #include "base/limits.h"
 #include "base/mutation.h"
+#include "control/copy_counts.h"
 #include "control/throttle.h"
 #include "migrate/migration.h"
 #include "net/loop.h"
@@ -40,6 +41,8 @@ class Copier {
 
   Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore& destination,
          Throttle& throttle, const Limits& limits, Mutations mutations = {});
+  // Where the copies are counted: also those that are answered when the copier is gone.
+  void count_in(std::shared_ptr<CopyCount> made) { made_ = std::move(made); }
 
   // `done` once for each call, in order. After the first error every later call fails too: what
   // was written is not known any more, and the move must abort.
@@ -67,7 +70,7 @@ class Copier {
   void go_on();
   void start(Batch batch);
   void write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items);
-  void written(const std::shared_ptr<Job>& job, Result<std::vector<backend::WriteFailure>> result);
+  void written(const std::shared_ptr<Job>& job, Result<backend::Wrote> result);
   void copy_next_big();
   void big_copied(const std::shared_ptr<Job>& job, const std::string& key, backend::BigCopy copy);
   bool read_anew(const std::shared_ptr<Job>& job, const std::string& key);
@@ -83,6 +86,7 @@ class Copier {
   Throttle& throttle_;
   Limits limits_;
   Mutations mutations_;
+  std::shared_ptr<CopyCount> made_ = std::make_shared<CopyCount>();
   std::uint64_t element_bytes_max_ = backend::kElementBytesMax;
   std::deque<Batch> waiting_;
   std::deque<std::shared_ptr<Job>> jobs_;

@@ -39,6 +39,7 @@ class Copying : public testing::Test {
     facts(*to_);
     Copier copier(*loop_, *from_, *to_, throttle_, limits_);
     copier.bound_elements(element_bytes_max_);
+    copier.count_in(made_);
     std::optional<Result<migrate::Copied>> copied;
     copier.copy(std::move(keys), Hurry::kThrottled, [&](auto result) { copied = result; });
     run_until(*loop_, [&] { return copied.has_value(); });
@@ -70,6 +71,7 @@ class Copying : public testing::Test {
   std::unique_ptr<backend::RedisStore> from_;
   std::unique_ptr<backend::RedisStore> to_;
   std::optional<backend::End> failed_at_;
+  std::shared_ptr<CopyCount> made_ = std::make_shared<CopyCount>();
   std::uint64_t element_bytes_max_ = backend::kElementBytesMax;
 };
 
@@ -111,6 +113,22 @@ TEST_F(Copying, AnAbsentKeyIsRemovedAtTheDestination) {
   b_.ask({"SET", "ghost", "from an earlier life"});
   copy({"ghost"});
   EXPECT_EQ(b_.ask({"EXISTS", "ghost"}), "0");
+}
+
+// So that DBSIZE less the copies is what it was before.
+TEST_F(Copying, CountsTheKeysThatThereAreMore) {
+  limits_.big_value_bytes = 10'000;
+  b_.ask({"SET", "other", "x"});
+  a_.ask({"SET", "small", "x"});
+  a_.ask({"SET", "big", std::string(100'000, 'x')});
+  copy({"small", "big", "absent"});
+  EXPECT_EQ(made_->keys, 2);
+  copy({"small", "big", "absent"});
+  EXPECT_EQ(made_->keys, 2) << "copied again";
+  a_.ask({"DEL", "small", "big"});
+  copy({"small", "big"});
+  EXPECT_EQ(made_->keys, 0);
+  EXPECT_EQ(b_.ask({"DBSIZE"}), "1");
 }
 
 TEST_F(Copying, OverwritesWhatIsThere) {

@@ -51,6 +51,7 @@ std::unique_ptr<Cleaner> LeftoverBoard::make(const ring::Leftover& entry) {
                        .view = view_,
                        .leader = options_.leader,
                        .mutations = options_.mutations,
+                       .copies = options_.copies->of(entry.move),
                        .may_touch =
                            [this](const Cleaner& cleaner) {
                              return is_first_of_its_node(cleaner) &&

@@ -25,6 +25,7 @@ class LeftoverBoard {
     NodeLinks& links;
     ring::Leader leader;
     Mutations mutations;
+    std::shared_ptr<CopyCounts> copies;
     // Moves of this term use the node now.
     std::function<bool(NodeId)> moving;
     std::function<void(Decision)> decided;

@@ -66,6 +66,7 @@ MoveBoard::MoveBoard(Options options)
                   .links = options_.links,
                   .leader = options_.leader,
                   .mutations = options_.mutations,
+                  .copies = options_.copies,
                   .moving = [this](NodeId node) { return uses(node); },
                   .decided = options_.decided}) {
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
@@ -75,7 +76,9 @@ void MoveBoard::see(const SharedDocument& document) {
   document_ = document;
   const std::weak_ptr<void> alive = alive_;
   for (std::size_t i = 0; i < drivers_.size() && !alive.expired(); ++i) drivers_[i]->see(document);
-  if (!alive.expired()) leftovers_.see(document);
+  if (alive.expired()) return;
+  options_.copies->follow(*document);
+  leftovers_.see(document);
 }
 
 void MoveBoard::tick() {
@@ -221,6 +224,7 @@ MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination,
           .leader = options_.leader,
           .limits = options_.limits,
           .mutations = options_.mutations,
+          .copies = options_.copies,
           .over = guarded(alive_, [this](MoveDriver& driver) { over(driver); }),
           .begun = std::move(begun),
           .tried = tried};

@@ -42,6 +42,7 @@ class MoveBoard {
     ring::Leader leader;
     Limits limits;
     Mutations mutations;
+    std::shared_ptr<CopyCounts> copies;
     std::function<void(const MoveRecord&)> ended;
     std::function<void(Decision)> decided;
   };

@@ -37,6 +37,8 @@ MoveDriver::MoveDriver(const ring::Leftover& kept, Options options)
               options_.limits, options_.mutations) {}
 
 void MoveDriver::start() {
+  copied_ = options_.copies->begin(migration_.request().destination);
+  copier_.count_in(copied_);
   feed(migrate::Start{});
   tick();
 }
@@ -55,12 +57,21 @@ void MoveDriver::feed(const migrate::Event& event) {
   const migrate::Actions actions = migration_.step(event, options_.loop.now());
   if (!told_begun_ && migration_.id() != MoveId{}) {
     told_begun_ = true;
+    copied_->move = migration_.id();
     if (options_.begun) options_.begun(migration_.id());
   }
+  count_copies();
   for (const migrate::Action& action : actions) {
     if (alive.expired()) return;
     act(action);
   }
+}
+
+// At the commit both servers have the same keys of the range.
+void MoveDriver::count_copies() {
+  const NodeId source = migration_.request().source;
+  if (migration_.outcome().committed && copied_->node != source)
+    options_.copies->committed(*copied_, source);
 }
 
 void MoveDriver::act(const migrate::Action& action) {
@@ -269,6 +280,7 @@ void MoveDriver::ask_take(const SessionId& session, std::uint64_t number) {
   router->take(migration_.id(), migration_.copying_epoch(), number,
                guarded(alive_, [this, session, number](Result<peer::DirtyBatch> batch) {
                  if (batch) {
+                   if (batch->whole_range) copied_->keys = 0;  // a flush, most often
                    return feed(migrate::Taken{.session = session,
                                               .number = batch->number,
                                               .keys = std::move(batch->keys),
@@ -291,6 +303,7 @@ void MoveDriver::act_on(const migrate::AwaitFenced& action) {
           options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
           return;
         }
+        if (ack->last.whole_range) copied_->keys = 0;
         feed(migrate::FencedAcked{.session = action.session,
                                   .keys = std::move(ack->last.keys),
                                   .whole_range = ack->last.whole_range,

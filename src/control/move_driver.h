@@ -44,6 +44,7 @@ class MoveDriver {
     ring::Leader leader;      // whose term this is
     Limits limits;
     Mutations mutations;
+    std::shared_ptr<CopyCounts> copies;
     // Runs once, in a turn of its own; the driver may be destroyed in it.
     std::function<void(MoveDriver&)> over;
     // The move was begun (its id is known) or refused before that.
@@ -85,6 +86,7 @@ class MoveDriver {
   void act_on(const migrate::Over& action);
 
   void tick();
+  void count_copies();
   void ask_take(const SessionId& session, std::uint64_t number);
   void check_page(const std::string& from, migrate::Checked found);
   // What is of the move's ranges and not our own.
@@ -103,6 +105,7 @@ class MoveDriver {
   Options options_;
   migrate::Migration migration_;
   Copier copier_;
+  std::shared_ptr<CopyCount> copied_;
   std::string scan_cursor_;
   bool told_begun_ = false;
   std::optional<Refused> refused_;

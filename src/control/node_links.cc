@@ -126,6 +126,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
   }
   const backend::StoreIdentity& identity = facts->identity;
   const bool ours = identity.mark == document_->mark;
+  const std::uint64_t keys = options_.copies->without_copies(node, facts->keys);
   link.facts = {.node = node,
                 .reachable = true,
                 .error = "",
@@ -133,7 +134,8 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .marked = ours,
                 .foreign_mark = ours ? "" : identity.mark,
                 .note = identity.note,
-                .keys = facts->keys,
+                .keys = keys,
+                .copies = facts->keys - keys,
                 .memory_bytes = facts->memory_bytes,
                 .memory_bytes_max = facts->memory_bytes_max,
                 .eviction_policy = facts->eviction_policy,

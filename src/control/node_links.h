@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "control/command_kinds.h"
+#include "control/copy_counts.h"
 #include "control/document_writer.h"
 #include "control/latency_watch.h"
 #include "control/operator.h"
@@ -46,6 +47,7 @@ class NodeLinks {
     std::uint64_t seed = 0;
     bool mark_new_servers = false;
     std::function<void(const std::string&)> log;
+    std::shared_ptr<CopyCounts> copies = std::make_shared<CopyCounts>();
   };
 
   explicit NodeLinks(Options options);

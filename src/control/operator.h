@@ -121,7 +121,8 @@ struct NodeFacts {
   bool marked = false;          // carries this pool's ownership marker
   std::string foreign_mark;     // the marker of another pool, where it carries one
   backend::RingNote note = {};  // what it knows of its ring
-  std::uint64_t keys = 0;
+  std::uint64_t keys = 0;       // without copies
+  std::uint64_t copies = 0;     // of moves, as far as known: keys that it does not own (any more)
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
   std::string eviction_policy;         // what it does when that is reached; empty: not known

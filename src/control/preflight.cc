@@ -214,7 +214,9 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
       const std::string_view user = known ? std::string_view(whoami.front().text) : "default";
       std::string why = end(which).name;
       why.append(" denies the user '").append(user).append("' what a move needs: ");
-      why.append(words).append("; allow it there with: ").append(missing_rights(user, replies));
+      why.append(words)
+          .append("; allow it there with: ")
+          .append(backend::missing_rights(user, replies));
       answer({.why = std::move(why), .at = which});
     });
   }
@@ -229,32 +231,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   std::uint64_t expected_bytes_ = 0;
 };
 
-// 7.0: "... no permissions to run the 'client|kill' command", "... no permissions to access one of
-// the keys used as arguments". Later: "User app has no ...", "No permissions to access a key".
-void note_denied(std::string_view words, std::set<std::string>& lacking) {
-  if (words.find("run the") == std::string_view::npos) {
-    lacking.insert(std::string("~").append(kOwnKeyPrefix).append("*"));
-    return;
-  }
-  const std::size_t open = words.find('\'');
-  const std::size_t close = words.find('\'', open + 1);
-  if (close == std::string_view::npos) return;
-  lacking.insert(std::string("+").append(words.substr(open + 1, close - open - 1)));
-}
-
 }  // namespace
-
-std::string missing_rights(std::string_view user, const Replies& replies) {
-  std::set<std::string> lacking;
-  for (const wire::Reply& reply : replies) {
-    if (reply.is_error() && reply.text.starts_with("NOPERM")) note_denied(reply.text, lacking);
-  }
-  if (lacking.empty()) return "";
-  std::string line("ACL SETUSER ");
-  line.append(user);
-  for (const std::string& each : lacking) line.append(" ").append(each);
-  return line;
-}
 
 void preflight(PreflightOrder order, std::weak_ptr<void> alive,
                std::function<void(PreflightResult)> done) {

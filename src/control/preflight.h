@@ -44,8 +44,4 @@ struct PreflightResult {
 void preflight(PreflightOrder order, std::weak_ptr<void> alive,
                std::function<void(PreflightResult)> done);
 
-// The command that gives a user what error replies (NOPERM) say that it lacks; "" when none says
-// so. Pure.
-std::string missing_rights(std::string_view user, const backend::Replies& replies);
-
 }  // namespace cleave::control

@@ -73,4 +73,8 @@ void HttpPeer::take_heat(const heat::CommandPrices& prices, Done<std::vector<hea
       reading(read_reports, std::move(done)));
 }
 
+void HttpPeer::count_keys(Done<std::uint64_t> done) {
+  ask(kCountKeys, write_question({.to = options_.session}), reading(read_count, std::move(done)));
+}
+
 }  // namespace cleave::peer

@@ -34,6 +34,7 @@ class HttpPeer final : public RouterPeer {
   void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) override;
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
+  void count_keys(Done<std::uint64_t> done) override;
 
  private:
   void ask(std::string_view name, std::string question,

@@ -34,6 +34,10 @@ class RecordingPeer final : public RouterPeer {
     report.samples = {{.token = Token{UINT64_MAX}, .weight_ns = 9}};
     done(std::vector{report});
   }
+  void count_keys(Done<std::uint64_t> done) override {
+    asked += "count;";
+    done(12'345);
+  }
   void note(const std::string& what, MoveId move, Epoch epoch) {
     asked += what + " " + std::to_string(move.value()) + " " + std::to_string(epoch.value()) + ";";
   }
@@ -91,7 +95,8 @@ TEST_F(HttpPeerTest, CarriesEveryQuestionAndAnswer) {
       answer<std::vector<heat::Report>>([&](auto done) { other.take_heat({{"get", 9}}, done); });
   ASSERT_TRUE(reports) << reports.error().message;
   EXPECT_EQ(reports->front().samples.front().token, Token{UINT64_MAX});
-  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;take_heat 9;");
+  EXPECT_EQ(*answer<std::uint64_t>([&](auto done) { other.count_keys(done); }), 12'345U);
+  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;take_heat 9;count;");
 }
 
 TEST_F(HttpPeerTest, AQuestionThatWaitsIsAnsweredWhenTheRouterIsDone) {

@@ -58,6 +58,8 @@ void HttpService::handle(const net::HttpRequest& request, const net::HttpServer:
     router_.await_fenced(move, epoch, answering(reply, write_fenced));
   } else if (name == kTakeHeat) {
     router_.take_heat(question->prices, answering(reply, write_reports));
+  } else if (name == kCountKeys) {
+    router_.count_keys(answering(reply, write_count));
   } else {
     reply(refusal({Code::kNotFound, "no question is named '" + std::string(name) + "'"}));
   }

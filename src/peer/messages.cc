@@ -285,6 +285,13 @@ Result<std::vector<heat::Report>> read_reports(std::string_view bytes) {
   return finish(reader, std::move(reports));
 }
 
+std::string write_count(const std::uint64_t& keys) { return packed({{"keys", keys}}); }
+
+Result<std::uint64_t> read_count(std::string_view bytes) {
+  Reader reader(bytes);
+  return finish(reader, reader.number_of(reader.root(), "keys"));
+}
+
 std::string write_error(const Error& error) {
   return packed({{"code", to_string(error.code)}, {"message", error.message}});
 }

@@ -30,6 +30,7 @@ inline constexpr std::string_view kAwaitCopying = "await_copying";
 inline constexpr std::string_view kTake = "take";
 inline constexpr std::string_view kAwaitFenced = "await_fenced";
 inline constexpr std::string_view kTakeHeat = "take_heat";
+inline constexpr std::string_view kCountKeys = "count_keys";
 
 // `to` is whom it is meant for: another life of that process must not answer.
 struct Question {
@@ -56,6 +57,9 @@ Result<FencedAck> read_fenced(std::string_view bytes);
 
 std::string write_reports(const std::vector<heat::Report>& reports);
 Result<std::vector<heat::Report>> read_reports(std::string_view bytes);
+
+std::string write_count(const std::uint64_t& keys);
+Result<std::uint64_t> read_count(std::string_view bytes);
 
 std::string write_error(const Error& error);
 // What the other side refused, or that its refusal cannot be read.

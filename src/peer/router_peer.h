@@ -60,6 +60,10 @@ class RouterPeer {
   // what the servers' own counters say (`prices`; empty: nothing is known yet).
   virtual void take_heat(const heat::CommandPrices& prices,
                          Done<std::vector<heat::Report>> done) = 0;
+
+  // How many keys clients can read, where it leads (peer/key_counter.h). Errors: kUnavailable, also
+  // of a router that does not know.
+  virtual void count_keys(Done<std::uint64_t> done) = 0;
 };
 
 // Sessions to peers. nullptr: nobody is known under that name (yet).

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.h"
+#include "base/ids.h"
+
 namespace cleave::proxy {
 
 // Written by one thread, read by any; a sum may be a moment old.
@@ -37,6 +40,42 @@ enum class ShedCause : std::uint8_t {
 inline constexpr std::size_t kShedCauses = 4;
 // As a label of metrics.
 std::string_view to_string(ShedCause cause);
+
+// Why a command did not do what its client wanted: what its server said, or that it said nothing.
+enum class ErrorCause : std::uint8_t {
+  kOom,
+  kReadonly,
+  kLoading,
+  kMisconf,
+  kNoauth,  // NOAUTH, WRONGPASS, NOPERM: its user may not
+  kBusy,
+  kNoreplicas,
+  kMasterdown,  // MASTERDOWN, CLUSTERDOWN
+  kTimeout,     // no reply in time
+  kClosed,      // no connection, or it broke
+  kOther,       // mostly what is wrong with the command: ERR, WRONGTYPE, ...
+};
+inline constexpr std::size_t kErrorCauses = 11;
+// As a label of metrics.
+std::string_view to_string(ErrorCause cause);
+// Of an error reply, without its '-'.
+ErrorCause cause_of(std::string_view error);
+// It is said of the server, by its words: the next command would hear the same.
+inline bool is_refusal(ErrorCause cause) { return cause < ErrorCause::kTimeout; }
+
+// What went between one worker, or all, and one node.
+struct NodeTraffic {
+  NodeId node;
+  std::array<std::uint64_t, kErrorCauses> errors{};  // by cause
+  // Of requests that share a connection: how many were sent and answered, and how long all of them
+  // together waited in the router and at the server (backend::PipeStats).
+  std::uint64_t sent = 0;
+  std::uint64_t replies = 0;
+  nanoseconds queued{0};
+  nanoseconds served{0};
+
+  NodeTraffic& operator+=(const NodeTraffic& other);
+};
 
 // Requests held for 0 ms, 1 ms, ... and, last, for this long or longer.
 inline constexpr std::size_t kHoldSteps = 256;

@@ -6,6 +6,7 @@
 // Threads: one worker.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "base/mutation.h"
 #include "base/rng.h"
 #include "net/loop.h"
+#include "proxy/counters.h"
 #include "proxy/lanes.h"
 #include "ring/view.h"
 
@@ -29,8 +31,9 @@ struct NodeLink {
   std::string title;  // "node a (127.0.0.1:7001)", for errors
   std::string down;   // why, as the node's prober sees it; empty: up
   std::unique_ptr<backend::Pipe> pipe;
-  std::unique_ptr<Lanes> lanes;  // for what is too large for the pipe
-  std::uint32_t part = 0;        // scratch of a fan-out under construction: its part, plus one
+  std::unique_ptr<Lanes> lanes;                      // for what is too large for the pipe
+  std::array<std::uint64_t, kErrorCauses> errors{};  // by cause
+  std::uint32_t part = 0;  // scratch of a fan-out under construction: its part, plus one
 };
 
 class Links {

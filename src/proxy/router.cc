@@ -46,6 +46,23 @@ class WorkerGate final : public backend::Gate {
   std::weak_ptr<void> control_side_;
 };
 
+// What a worker knows that is no counter of the process.
+struct Told {
+  std::string last_shed;
+  std::vector<NodeTraffic> traffic;
+};
+
+void add_traffic(std::vector<NodeTraffic>& all, const std::vector<NodeTraffic>& more) {
+  for (const NodeTraffic& each : more) {
+    const auto known = std::ranges::find(all, each.node, &NodeTraffic::node);
+    if (known == all.end()) {
+      all.push_back(each);
+    } else {
+      *known += each;
+    }
+  }
+}
+
 // A worker as the listener knows it: the listener's callbacks may outlive the router.
 struct Place {
   net::Loop* loop = nullptr;
@@ -82,6 +99,9 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   std::vector<NodeHealth> health() const;
   void stats(std::function<void(RouterStats)> done);
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done);
+  void count_as_leader(Done<std::uint64_t> done) {
+    options_.key_counter.count_as_leader(std::move(done));
+  }
   MoveDesk& desk() { return desk_; }
 
   // An answer to a caller of the control loop, not within its own call.
@@ -116,7 +136,6 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
   void learn_prices(const heat::CommandPrices& prices);
   void learn_later();
   Result<void> listen();
-  void note_accepting(bool accepting);
   net::Loop& least_loaded();
   void watch_fences();
   void watch_fence(MoveId move, Epoch phase_epoch);
@@ -168,6 +187,8 @@ void Router::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat:
   impl_->take_heat(prices, impl_->deferred(std::move(done)));
 }
 
+void Router::count_keys(Done<std::uint64_t> done) { impl_->count_as_leader(std::move(done)); }
+
 // A quarter at most: a process that may open very little shall still serve somebody.
 std::size_t Router::descriptors_kept(std::size_t nodes, std::size_t workers) {
   constexpr std::size_t kOthers = 32;
@@ -207,6 +228,15 @@ Router::Impl::Shared Router::Impl::make_worker(std::size_t number) {
       .limits = options_.limits,
       .mutations = options_.mutations,
       .seed = rng_.next(),
+      .count_keys =
+          [weak, &home, &control, &counter = options_.key_counter](KeysCounted done) {
+            control.post([weak, &home, &counter, done = std::move(done)] {
+              if (weak.expired()) return;
+              counter.count_keys([&home, done](const Result<std::uint64_t>& keys) {
+                home.post([done, keys] { done(keys); });
+              });
+            });
+          },
       .adopted =
           [weak, number, &control](Epoch epoch) {
             control.post([weak, number, epoch] {
@@ -406,23 +436,12 @@ Result<void> Router::Impl::listen() {
                stream->send("-ERR max number of clients reached\r\n");
              },
          .descriptors_kept = descriptors_kept(view_->document().nodes.size(), workers_.size()),
-         .paused = [this](bool paused) { note_accepting(!paused); }});
+         .paused = [this](bool paused) { process_->accepting = !paused; }});
     if (!listener) return std::unexpected(listener.error());
     listeners_.push_back(std::move(*listener));
   }
   if (!listeners_.empty()) process_->port = listeners_.front()->address().port;
   return {};
-}
-
-void Router::Impl::note_accepting(bool accepting) {
-  process_->accepting = accepting;
-  if (!options_.log) return;
-  options_.log(accepting
-                   ? "accepting clients again"
-                   : "accepting clients pauses: this process may open only " +
-                         std::to_string(net::descriptors_max()) +
-                         " files and sockets (ulimit -n, LimitNOFILE), and the last ones are kept "
-                         "for servers and the admin interface; new clients wait");
 }
 
 // Counts what was given out, not what has arrived there: many connections may come in one turn.
@@ -484,9 +503,9 @@ void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
 // ---- questions --------------------------------------------------------------------------------
 
 void Router::Impl::stats(std::function<void(RouterStats)> done) {
-  ask_each_worker<std::string>(
-      [](Worker& worker) { return worker.last_shed(); },
-      [process = process_, done = std::move(done)](const std::vector<std::string>& shed) {
+  ask_each_worker<Told>(
+      [](Worker& worker) { return Told{worker.last_shed(), worker.traffic()}; },
+      [process = process_, done = std::move(done)](const std::vector<Told>& told) {
         RouterStats stats{
             .clients = process->sum(&WorkerCounters::clients),
             .clients_total = process->sum(&WorkerCounters::clients_total),
@@ -502,6 +521,7 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
             .shed_by_cause = {},
             .last_shed = {},
             .accepting = process->accepting,
+            .nodes = {},
         };
         for (std::size_t cause = 0; cause < kShedCauses; ++cause) {
           stats.shed_by_cause.push_back(process->shed(static_cast<ShedCause>(cause)));
@@ -511,8 +531,9 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
             stats.hold_ms_histogram[i] += worker.hold_ms[i].get();
           }
         }
-        for (const std::string& one : shed) {
-          if (!one.empty()) stats.last_shed = one;
+        for (const Told& one : told) {
+          if (!one.last_shed.empty()) stats.last_shed = one.last_shed;
+          add_traffic(stats.nodes, one.traffic);
         }
         done(std::move(stats));
       });

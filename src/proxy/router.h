@@ -21,6 +21,7 @@
 #include "base/mutation.h"
 #include "net/loop.h"
 #include "peer/fence_keeper.h"
+#include "peer/key_counter.h"
 #include "peer/router_peer.h"
 #include "proxy/counters.h"
 #include "ring/view.h"
@@ -47,6 +48,7 @@ struct RouterStats {
   std::vector<std::uint64_t> shed_by_cause;  // by ShedCause; their sum is clients_shed
   std::string last_shed;                     // who was, and why
   bool accepting = true;                     // false: new clients wait, descriptors are used up
+  std::vector<NodeTraffic> nodes;            // of the view
 };
 
 // Health of one node as its one prober sees it.
@@ -68,12 +70,12 @@ class Router final : public peer::RouterPeer {
     // the `set_view` of a view at least as new as what it read: the workers then have it in time.
     backend::Gate& gate;
     FenceKeeper& fence_keeper;
+    peer::KeyCounter& key_counter;
     backend::Credentials credentials;  // to the servers
     std::string client_password;       // empty: clients need none
     Limits limits;
     std::uint64_t seed = 0;
-    std::function<void(const std::string&)> log = nullptr;  // on the control loop; may be nullptr
-    Mutations mutations{};                                  // all false outside the simulator
+    Mutations mutations{};  // all false outside the simulator
   };
 
   explicit Router(Options options);
@@ -100,6 +102,7 @@ class Router final : public peer::RouterPeer {
             Done<peer::DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
+  void count_keys(Done<std::uint64_t> done) override;
 
  private:
   class Impl;

@@ -47,6 +47,21 @@ TEST(RouterMoves, CopyingForwardsToTheSourceAndNotesFinishedWrites) {
   EXPECT_FALSE(batch->whole_range);
 }
 
+TEST(RouterMoves, WhileCopiesMayLieSomewhereTheLeaderCountsKeys) {
+  World world({.limits = patient()});
+  RawClient client = world.client();
+  const std::string key = world.key_of(0);
+  client.ask({"SET", key, "v"});
+  world.counter.answer = 41;
+  EXPECT_EQ(client.ask({"DBSIZE"}), "1") << "nothing moves";
+  const MoveId move = world.begin_move(key, 1);
+  world.await_copying(move, world.phase_epoch(move)).get();
+  world.servers[1]->client().ask({"SET", key, "copy"});
+  EXPECT_EQ(client.ask({"DBSIZE"}), "41");
+  world.counter.answer = fail(Code::kUnavailable, "nobody leads");
+  EXPECT_EQ(client.ask({"DBSIZE"}), "2") << "copies too, which is better than none";
+}
+
 TEST(RouterMoves, ABatchIsKeptUntilTheNextIsAskedFor) {
   World world({.workers = 2, .limits = patient()});
   RawClient client = world.client();

@@ -24,11 +24,13 @@ TEST(Router, AnswersQuestionsBeforeItsStart) {
   const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
   OpenGate gate(*loop);
   NoKeeper keeper;
+  FixedCounter counter;
   Router router({.control = *loop,
                  .workers = {loop.get()},
                  .listen = {},
                  .gate = gate,
                  .fence_keeper = keeper,
+                 .key_counter = counter,
                  .credentials = {},
                  .client_password = {},
                  .limits = {},

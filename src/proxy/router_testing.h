@@ -69,6 +69,15 @@ class Keeper final : public FenceKeeper {
   std::vector<std::pair<MoveId, Epoch>> asked_;
 };
 
+// Answers what it is told to.
+class FixedCounter final : public peer::KeyCounter {
+ public:
+  void count_keys(Counted done) override { done(answer); }
+  void count_as_leader(Counted done) override { done(answer); }
+
+  Result<std::uint64_t> answer = fail(Code::kUnavailable, "nobody leads");
+};
+
 // What a World is made of.
 struct Setup {
   std::size_t nodes = 3;
@@ -97,6 +106,7 @@ class World {
           .listen = {{.host = "127.0.0.1", .port = 0}},
           .gate = gate_,
           .fence_keeper = keeper,
+          .key_counter = counter,
           .credentials = {},
           .client_password = setup.password,
           .limits = setup.limits,
@@ -205,6 +215,7 @@ class World {
 
   std::vector<std::unique_ptr<RedisServer>> servers;
   Keeper keeper;
+  FixedCounter counter;
   ring::Document document;
   std::uint16_t port = 0;
 

@@ -95,6 +95,7 @@ void Worker::stop(const Error& why) {
     client.flush(options_.loop.now());
     if (!client.closed()) part_with(client);
   }
+  give_up_counting(text);
   for (; !held_.empty(); held_.pop()) {
     deliver_error(*held_.front(), text);
     commands_.put(held_.front());
@@ -103,6 +104,20 @@ void Worker::stop(const Error& why) {
   CHECK(unfinished_.empty());
   touched_.clear();
   graveyard_.clear();
+}
+
+std::vector<NodeTraffic> Worker::traffic() const {
+  std::vector<NodeTraffic> all;
+  for (const auto& link : links_.all()) {
+    const backend::PipeStats& stats = link->pipe->stats();
+    all.push_back({.node = link->node,
+                   .errors = link->errors,
+                   .sent = stats.handed,
+                   .replies = stats.replies,
+                   .queued = stats.queued,
+                   .served = stats.served});
+  }
+  return all;
 }
 
 void Worker::break_fence(MoveId move, Epoch phase_epoch) {

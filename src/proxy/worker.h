@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,9 @@
 
 namespace cleave::proxy {
 
+// How many keys clients can read.
+using KeysCounted = std::function<void(const Result<std::uint64_t>&)>;
+
 class Worker final : public net::TurnEnd, public CommandOwner {
  public:
   struct Options {
@@ -49,6 +53,8 @@ class Worker final : public net::TurnEnd, public CommandOwner {
     Limits limits;
     Mutations mutations;
     std::uint64_t seed = 0;
+    // Asks the pool's leader; answered on `loop`, once, unless the control side has gone.
+    std::function<void(KeysCounted)> count_keys;
     // Called on `loop`.
     std::function<void(Epoch)> adopted;
     Moving::Cleared cleared;
@@ -78,6 +84,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
     return recorder_.take(options_.loop.now());
   }
   const std::string& last_shed() const { return last_shed_; }
+  std::vector<NodeTraffic> traffic() const;
   // Tells every client why, closes everything; nothing is sent any more.
   void stop(const Error& why);
   // Only for the simulator: see Mutations::leave_fence_alone.
@@ -123,7 +130,11 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   bool is_fenced(ring::RangeIndex index) const;
   void encode_part(const wire::Request& said, Command& part);
   void everywhere(Client& client, const wire::Request& said);
-  void count_keys(Client& client, const wire::Request& said);
+  void count_keys(Client& client);
+  bool has_copies() const;
+  void keys_counted(std::uint64_t number, const Result<std::uint64_t>& keys);
+  void give_up_counting(const std::string& text);
+  void count_on_nodes(Request& request);
   void flush_everywhere(Client& client, const wire::Request& said);
   void send_flush(Command& whole, std::string_view raw);
   void send_apart(std::vector<Command*> parts, std::string_view raw);
@@ -147,6 +158,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   static bool is_overtaken(const Request& request);
   bool retry(Command& command, const Error& why, backend::Outcome outcome);
   std::size_t gathered_bytes_max() const { return 4 * options_.limits.client_unsent_bytes_hard; }
+  void note_error(const Command& command, ErrorCause cause);
   void note_gathered(std::size_t before, std::size_t after);
   std::string too_much_gathered();
   std::string describe(const Command& command, const Error& why, backend::Outcome outcome) const;
@@ -167,6 +179,8 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   CommandList unfinished_;
   backend::Fifo<Command*> held_;  // in the order they came
   std::size_t held_bytes_ = 0;
+  std::map<std::uint64_t, Request*> counting_;  // by number: the leader is asked
+  std::uint64_t counts_asked_ = 0;
   std::size_t gathered_bytes_ = 0;  // of parts of replies that wait for the other parts
 
   std::vector<std::unique_ptr<Client>> clients_;

@@ -1,4 +1,6 @@
 // What goes to every node: DBSIZE, FLUSHALL, FLUSHDB (rule 24).
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -15,29 +17,66 @@ constexpr milliseconds kPartsApart{40};
 
 void Worker::everywhere(Client& client, const wire::Request& said) {
   if (decision_.merge == route::Merge::kAllOk) return flush_everywhere(client, said);
-  count_keys(client, said);
+  count_keys(client);
+}
+
+// DBSIZE. Where copies of moves may lie on servers, only the leader knows how many.
+void Worker::count_keys(Client& client) {
+  Request& slot = *requests_.get();
+  client.push(slot);
+  if (!has_copies()) return count_on_nodes(slot);
+  const std::uint64_t number = ++counts_asked_;
+  counting_.emplace(number, &slot);
+  options_.count_keys(
+      [this, number, alive = std::weak_ptr<bool>(alive_)](const Result<std::uint64_t>& keys) {
+        if (!alive.expired()) keys_counted(number, keys);
+      });
+}
+
+bool Worker::has_copies() const {
+  const ring::Document& document = view_->document();
+  return !document.moves.empty() ||
+         std::ranges::any_of(document.leftovers, [](const auto& left) { return !left.kept(); });
+}
+
+// Without an answer copies are counted too, which is better than none.
+void Worker::keys_counted(std::uint64_t number, const Result<std::uint64_t>& keys) {
+  const auto asked = counting_.extract(number);
+  if (asked.empty()) return;
+  Request& request = *asked.mapped();
+  if (request.client == nullptr) return release(request);
+  if (!keys) return count_on_nodes(request);
+  scratch_.clear();
+  wire::append_integer(scratch_, static_cast<std::int64_t>(*keys));
+  request.client->answer(request, scratch_);
+}
+
+void Worker::give_up_counting(const std::string& text) {
+  std::string reply;
+  wire::append_error(reply, text);
+  for (const auto& [number, request] : std::exchange(counting_, {})) {
+    request->client == nullptr ? release(*request) : request->client->answer(*request, reply);
+  }
 }
 
 // DBSIZE of each node, less the router's own keys.
-void Worker::count_keys(Client& client, const wire::Request& said) {
+void Worker::count_on_nodes(Request& request) {
   std::string size;
-  wire::append_command(size, said.args);
+  wire::append_command(size, std::array<std::string_view, 1>{"DBSIZE"});
   const std::string lasting = count_lasting_command();
-  Request& slot = *requests_.get();
-  client.push(slot);
-  slot.fan_out.begin(decision_.merge, 0);
-  parts_.clear();
+  request.fan_out.begin(route::Merge::kSumIntegers, 0);
+  std::vector<Command*> parts;
   for (const auto& link : links_.all()) {
     for (const Command::Kind kind : {Command::Kind::kSize, Command::Kind::kLasting}) {
-      Command& part = new_command(slot);
+      Command& part = *commands_.get(*this);
+      part.request = &request;
       part.kind = kind;
       part.node = link->node;
-      parts_.push_back(&part);
-      slot.fan_out.part_added();
+      parts.push_back(&part);
+      request.fan_out.part_added();
     }
   }
-  for (Command* part : parts_) place(*part, part->kind == Command::Kind::kSize ? size : lasting);
-  parts_.clear();
+  for (Command* part : parts) place(*part, part->kind == Command::Kind::kSize ? size : lasting);
 }
 
 // Held as one, so that all parts are sent in the same turn or none is.

@@ -48,6 +48,7 @@ void Request::reset() {
 
 // The order is rule 10: the write is noted before its reply goes on to the client.
 void Worker::replied(Command& command, std::string_view raw) {
+  if (raw.front() == '-') note_error(command, cause_of(raw.substr(1)));
   count_heat(command, raw.size());
   moving_.served(command);
   if (options_.mutations.mark_after_reply) mark_later(command);
@@ -60,7 +61,9 @@ void Worker::failed(Command& command, const Error& why, backend::Outcome outcome
   if (outcome == backend::Outcome::kUnknown) moving_.served(command);
   if (!retry(command, why, outcome)) {
     count_heat(command, 0);
-    (why.code == Code::kTimeout ? counters().timeouts : counters().errors).add();
+    const bool late = why.code == Code::kTimeout;
+    (late ? counters().timeouts : counters().errors).add();
+    note_error(command, late ? ErrorCause::kTimeout : ErrorCause::kClosed);
     deliver_error(command, describe(command, why, outcome));
   }
   if (outcome == backend::Outcome::kUnknown) return;  // `finished` follows
@@ -88,9 +91,14 @@ void Worker::settle(Command& command, bool ran) {
 // It was never given to a pipe.
 void Worker::fail_now(Command& command, const Error& why) {
   counters().errors.add();
+  note_error(command, ErrorCause::kClosed);
   count_heat(command, 0);
   deliver_error(command, describe(command, why, backend::Outcome::kNotSent));
   commands_.put(&command);
+}
+
+void Worker::note_error(const Command& command, ErrorCause cause) {
+  if (command.link != nullptr) ++command.link->errors[static_cast<std::size_t>(cause)];
 }
 
 // ---- to clients -------------------------------------------------------------------------------

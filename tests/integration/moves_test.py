@@ -3,11 +3,19 @@
 what its help says."""
 
 import json
+import os
 import subprocess
 import time
 import unittest
 
 import harness
+from serve_test import Serve, Servers
+
+
+def own_keys(port):
+    """What lies on a server, without the hidden keys."""
+    with harness.Redis(port) as server:
+        return server.call("DBSIZE") - server.call("EXISTS", "cleave:{owner}", "cleave:{ring}")
 
 
 class Moves(harness.UpTest):
@@ -62,11 +70,7 @@ class Moves(harness.UpTest):
                 self.cleave("move", "--range", self.wide_range(names[number % 3]), "--to",
                             names[(number + 2) % 3])
                 self.up.settled()
-            total = 0
-            for port in self.up.node_ports().values():
-                with harness.Redis(port) as server:
-                    own = server.call("EXISTS", "cleave:{owner}", "cleave:{ring}")
-                    total += server.call("DBSIZE") - own
+            total = sum(own_keys(port) for port in self.up.node_ports().values())
             self.assertEqual(total, 2000, "a key is on two nodes, or on none")
             self.assertEqual(client.pipeline([["GET", f"k{i}"] for i in range(2000)]),
                              [str(i).encode() for i in range(2000)])
@@ -115,7 +119,7 @@ class Moves(harness.UpTest):
     def test_wrong_orders_say_why(self):
         source = self.owner("k")
         for arguments, code in ((["move", "--key", "k", "--to", "nowhere"], "not-found"),
-                                (["move", "--key", "k", "--to", source], None),
+                                (["move", "--key", "k", "--to", source], "conflict"),
                                 (["move", "--range", "0-ffffffffffffffff", "--to", source],
                                  "invalid"),
                                 (["abort", "999999"], "not-found"),
@@ -125,8 +129,9 @@ class Moves(harness.UpTest):
             with self.subTest(arguments):
                 error = self.cleave(*arguments, code=1)["error"]
                 self.assertTrue(error["message"])
-                if code:
-                    self.assertEqual(error["code"], code, error)
+                self.assertEqual(error["code"], code, error)
+                if arguments[-1] == source and code == "conflict" and arguments[0] == "move":
+                    self.assertIn(f"node {source} owns that already", error["message"])
 
     def test_node_drain_and_remove(self):
         with harness.Redis(self.up.port) as client:
@@ -142,6 +147,74 @@ class Moves(harness.UpTest):
             self.assertEqual(sorted(self.up.node_ports()), ["a", "b"])
             self.assertEqual(client.pipeline([["GET", f"k{i}"] for i in range(1000)]),
                              [str(i).encode() for i in range(1000)])
+
+
+class Counting(unittest.TestCase):
+    """DBSIZE through a router at every moment of a move, slow enough to be looked at."""
+
+    KEYS = 8_000
+
+    def setUp(self):
+        harness.require_binary()
+        self.servers = Servers(2)
+        self.addCleanup(self.servers.close)
+        self.serve = Serve(self.servers, limits="limits: {copy_bytes_per_second: 1500000}\n")
+        self.addCleanup(self.serve.close)
+        self.serve.start()
+        self.serve.leading()
+        self.serve.post("/adopt")
+        self.client = harness.Redis(self.serve.port)
+        self.addCleanup(self.client.close)
+        for begin in range(0, self.KEYS, 500):
+            self.client.pipeline([["SET", f"k{i}", os.urandom(200)]
+                                  for i in range(begin, begin + 500)])
+
+    def begin(self, source, target):
+        ranges = [{"first": e["first"], "last": e["last"]}
+                  for e in self.serve.get("/ring")["entries"] if e["node"] == source]
+        return self.serve.post("/moves", {"ranges": ranges, "to": target})["move"]
+
+    def sizes(self, abort=None):
+        """All that are seen until the move is over and what it left is cleaned. Keys are written
+        again, made and deleted meanwhile."""
+        seen = set()
+        for turn in range(100_000):
+            key = f"k{turn * 7 % self.KEYS}"
+            self.client.pipeline([["SET", key, "again"], ["SET", "new", "x"], ["DEL", "new"]])
+            seen.add(self.client.call("DBSIZE"))
+            now = self.serve.get("/moves")
+            shown = sum(node["keys"] for node in self.serve.get("/status")["nodes"])
+            self.assertIn(shown, (self.KEYS, self.KEYS + 1), "a look may meet the new key")
+            if abort and sum(move["keys_copied"] for move in now["moves"]) > 500:
+                self.serve.post(f"/moves/{abort}/abort")
+                abort = None
+            if not now["moves"] and not now["leftovers"]:
+                return seen
+        raise AssertionError("it does not end")
+
+    def test_a_key_is_counted_once(self):
+        self.assertEqual(self.client.call("DBSIZE"), self.KEYS)
+        harness.wait_for("a look", lambda: sum(
+            node.get("keys", 0) for node in self.serve.get("/status")["nodes"]) == self.KEYS)
+        move = self.begin("n0", "n1")
+        self.assertEqual(self.sizes(), {self.KEYS})
+        self.assertEqual(self.serve.get("/moves")["ended"][0]["end"], "committed")
+        move = self.begin("n1", "n0")
+        self.assertEqual(self.sizes(abort=move), {self.KEYS})
+        self.assertEqual(self.serve.get("/moves")["ended"][0]["end"], "aborted")
+        self.assertEqual(sum(own_keys(port) for port in self.servers.ports), self.KEYS,
+                         "nothing is left behind")
+
+    def test_after_a_flush_new_keys_are_counted(self):
+        self.begin("n0", "n1")
+        harness.wait_for("copies", lambda: sum(
+            move["keys_copied"] for move in self.serve.get("/moves")["moves"]) > 500)
+        self.assertEqual(self.client.call("FLUSHALL"), b"OK")
+        self.client.pipeline([["SET", f"new{i}", "x"] for i in range(100)])
+        harness.wait_for("the new keys", lambda: self.client.call("DBSIZE") == 100, 3)
+        self.serve.settled()
+        self.assertEqual(self.client.call("DBSIZE"), 100)
+        self.assertEqual(sum(own_keys(port) for port in self.servers.ports), 100)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,33 @@
+// How many keys clients can read: those of all servers, without the hidden keys and without copies
+// of moves (control/copy_counts.h).
+//
+// Every server is asked on the connection that moves use, so that its answer stands at one point of
+// the copying. Where a move was committed in between, its range may have been counted on both
+// servers or on none, and all are asked again.
+//
+// Threads: one loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backend/redis_store.h"
+#include "base/result.h"
+#include "control/copy_counts.h"
+
+namespace cleave::control {
+
+// What is asked, and what is known of copies.
+struct KeyCountOf {
+  NodeId node = {};
+  std::shared_ptr<backend::RedisStore> store;
+};
+
+// `done` runs once, unless the stores are gone first. Errors: the first server's; kUnavailable when
+// moves are committed too fast.
+void count_keys(std::vector<KeyCountOf> servers, std::shared_ptr<CopyCounts> copies,
+                std::function<void(Result<std::uint64_t>)> done);
+
+}  // namespace cleave::control
