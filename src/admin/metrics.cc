@@ -227,10 +227,45 @@ void add_strays(std::string& text, const Facts& facts) {
   }
 }
 
+// Nanoseconds as seconds: 1'200'000 -> "0.001200".
+std::string seconds_of(nanoseconds sum) {
+  return fraction(static_cast<std::uint64_t>(sum.count()) / 1'000);
+}
+
+// Where the time of requests goes, and what becomes of them, as this router sees it.
+void add_traffic(std::string& text, const Facts& facts) {
+  const ring::Document& document = facts.status.view->document();
+  const std::vector<proxy::NodeTraffic>& nodes = facts.router.nodes;
+  Family errors(text, "cleave_node_errors_total", "counter",
+                "Requests that the node's server answered with an error, or not at all, by cause.");
+  for (const proxy::NodeTraffic& node : nodes) {
+    for (std::size_t i = 0; i < proxy::kErrorCauses; ++i) {
+      const std::string_view cause = to_string(static_cast<proxy::ErrorCause>(i));
+      errors.sample(node.errors[i],
+                    node_label(document, node.node) + ",cause=\"" + std::string(cause) + "\"");
+    }
+  }
+  Family queue(text, "cleave_node_queue_seconds", "summary",
+               "How long requests waited in the router to be sent, at most; without holds.");
+  for (const proxy::NodeTraffic& node : nodes) {
+    queue.sample(seconds_of(node.queued), node_label(document, node.node), "_sum");
+    queue.sample(node.sent, node_label(document, node.node), "_count");
+  }
+  Family server(text, "cleave_node_server_seconds", "summary",
+                "How long from the sending to the server's reply.");
+  for (const proxy::NodeTraffic& node : nodes) {
+    server.sample(seconds_of(node.served), node_label(document, node.node), "_sum");
+    server.sample(node.replies, node_label(document, node.node), "_count");
+  }
+}
+
 void add_servers(std::string& text, const Facts& facts) {
   using Node = control::NodeFacts;
   add_of_servers(text, facts, "cleave_node_keys", "Keys on the node's primary.",
                  [](const Node& node) { return node.keys; });
+  add_of_servers(text, facts, "cleave_node_copies",
+                 "Keys of moves there that another node owns; not among cleave_node_keys.",
+                 [](const Node& node) { return node.copies; });
   add_of_servers(text, facts, "cleave_node_memory_bytes", "Memory that the primary uses.",
                  [](const Node& node) { return node.memory_bytes; });
   add_of_servers(text, facts, "cleave_node_memory_max_bytes", "Its maxmemory; 0: no limit.",
@@ -285,6 +320,7 @@ std::string render_metrics(const Facts& facts) {
   if (facts.status.view != nullptr) {
     add_ring(text, facts.status);
     add_health(text, facts);
+    add_traffic(text, facts);
     add_servers(text, facts);
     add_strays(text, facts);
     add_heat(text, facts.status);

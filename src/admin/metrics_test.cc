@@ -39,7 +39,12 @@ std::string metrics_text() {
   order_taker.state.heat = std::make_shared<const heat::Picture>(picture);
   RecordingRouter router;
   std::string text;
-  router.stats([&](const proxy::RouterStats& stats) {
+  router.stats([&](proxy::RouterStats stats) {
+    proxy::NodeTraffic traffic{.node = NodeId{1}, .sent = 4, .replies = 3};
+    traffic.errors[static_cast<std::size_t>(proxy::ErrorCause::kOom)] = 2;
+    traffic.queued = microseconds{1'500};
+    traffic.served = seconds{2};
+    stats.nodes = {traffic};
     const control::Status status = order_taker.status();
     const std::vector<proxy::NodeHealth> health = router.health();
     const Seen seen{.status = status, .health = health, .router = stats};
@@ -53,9 +58,22 @@ std::string metrics_text() {
   return text;
 }
 
+TEST(Metrics, ErrorsAndTimesOfANodeAreSplit) {
+  const std::string text = metrics_text();
+  for (const char* line : {"cleave_node_errors_total{node=\"a\",cause=\"oom\"} 2",
+                           "cleave_node_errors_total{node=\"a\",cause=\"timeout\"} 0",
+                           "cleave_node_queue_seconds_sum{node=\"a\"} 0.001500",
+                           "cleave_node_queue_seconds_count{node=\"a\"} 4",
+                           "cleave_node_server_seconds_sum{node=\"a\"} 2.000000",
+                           "cleave_node_server_seconds_count{node=\"a\"} 3"}) {
+    EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line;
+  }
+}
+
 TEST(Metrics, EveryLineHasTheFormsOfTheFormat) {
   const std::regex comment("# (HELP|TYPE) [a-z_]+ .+");
-  const std::regex sample(R"re([a-z_]+(\{[a-z]+="[^"]*"\})? [0-9]+(\.[0-9]+)?)re");
+  const std::regex sample(
+      R"re([a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9]+(\.[0-9]+)?)re");
   std::istringstream lines(metrics_text());
   std::set<std::string> families;
   int samples = 0;

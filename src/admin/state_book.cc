@@ -8,16 +8,20 @@ namespace {
 
 using Level = StateChange::Level;
 
+// A server that refused no command for so long is taken to refuse none any more.
+constexpr std::int64_t kRefusedLatelyMs = 10'000;
+
 // What ends by itself a moment after the start is not worth a line.
 constexpr std::int64_t kPatienceMs = 3'000;
 
 constexpr std::array<std::string_view, kTroubles> kNames = {
-    "coordinator-away",  "coordinator-read-only",
-    "node-down",         "node-refusing",
-    "node-replica",      "node-full",
-    "node-evicts",       "node-unmarked",
-    "node-foreign-mark", "node-foreign-writes",
-    "node-twin"};
+    "coordinator-away",   "coordinator-read-only",
+    "node-down",          "node-refusing",
+    "node-replica",       "node-full",
+    "node-evicts",        "node-unmarked",
+    "node-foreign-mark",  "node-foreign-writes",
+    "node-twin",          "node-refuses-commands",
+    "node-refuses-moves", "accepting-paused"};
 
 std::string over_text(const TroubleKey& key) {
   const std::string node = "node " + key.node;
@@ -33,6 +37,9 @@ std::string over_text(const TroubleKey& key) {
     case Trouble::kNodeForeignMark: return node + " carries no other pool's marker any more";
     case Trouble::kNodeForeignWrites: return node + " is not written to past the routers any more";
     case Trouble::kNodeTwin: return node + " is a server of its own now";
+    case Trouble::kNodeRefusesCommands: return node + " has refused no command lately";
+    case Trouble::kNodeRefusesMoves: return node + " may take part in moves again";
+    case Trouble::kAcceptingPaused: return "accepting clients again";
   }
   return node;
 }
@@ -130,6 +137,8 @@ void observe_server(OfNode& node, const control::NodeFacts& facts, const Seen& s
   node.judge(Trouble::kNodeForeignWrites, facts.foreign_writes,
              "gets about " + std::to_string(facts.unattributed_writes) +
                  " writes/s past the routers: no planned move touches it");
+  node.judge(Trouble::kNodeRefusesMoves, !facts.refuses.empty(),
+             "rests from moves: " + facts.refuses);
 }
 
 void observe_nodes(Observed& observed, const Seen& seen, const StateBook& book) {
@@ -144,6 +153,28 @@ void observe_nodes(Observed& observed, const Seen& seen, const StateBook& book) 
     if (facts == seen.status.nodes.end()) continue;
     const bool was_full = book.standing().contains({Trouble::kNodeFull, node.name});
     observe_server(of, *facts, seen, was_full);
+  }
+}
+
+void observe_router(Observed& observed, const Seen& seen) {
+  TroubleKey key{.trouble = Trouble::kAcceptingPaused, .node = ""};
+  if (seen.router.accepting) {
+    observed.right.insert(std::move(key));
+  } else {
+    observed.wrong.emplace(std::move(key),
+                           "accepting clients pauses: this process may open no more files and "
+                           "sockets (ulimit -n, LimitNOFILE), and the last ones are kept for "
+                           "servers and the admin interface; new clients wait");
+  }
+  for (const proxy::NodeTraffic& node : seen.router.nodes) {
+    const ring::Node* named = seen.status.view == nullptr
+                                  ? nullptr
+                                  : ring::find_node(seen.status.view->document(), node.node);
+    if (named == nullptr) continue;
+    for (std::size_t i = 0; i < proxy::kErrorCauses; ++i) {
+      const auto cause = static_cast<proxy::ErrorCause>(i);
+      if (is_refusal(cause)) observed.refused[named->name][cause] = node.errors[i];
+    }
   }
 }
 
@@ -174,6 +205,7 @@ Observed observe(const Seen& seen, const StateBook& book) {
   Observed observed;
   observed.clients_shed = seen.router.clients_shed;
   observed.last_shed = seen.router.last_shed;
+  observe_router(observed, seen);
   observe_coordinator(observed, seen.status);
   if (seen.status.view == nullptr) return observed;
   const ring::Document& document = seen.status.view->document();
@@ -190,11 +222,36 @@ Observed observe(const Seen& seen, const StateBook& book) {
 
 std::vector<StateChange> StateBook::look(Observed now, UnixMillis wall) {
   std::vector<StateChange> changes;
+  judge_refusals(now, wall);
   take_right(now, wall, changes);
   take_wrong(now, wall, changes);
   take_values(now, changes);
   last_ = std::move(now);
   return changes;
+}
+
+// By counters that grow: the words of a server that says no, whoever heard them.
+void StateBook::judge_refusals(Observed& now, UnixMillis wall) {
+  for (const auto& [node, counts] : now.refused) {
+    std::string words;
+    for (const auto& [cause, count] : counts) {
+      const auto known = last_.refused.find(node);
+      const auto before = known == last_.refused.end() ? std::uint64_t{0} : known->second.at(cause);
+      const auto at = refused_at_.find({node, cause});
+      if (count > before) {
+        refused_at_[{node, cause}] = wall;
+      } else if (at == refused_at_.end() || wall.value() - at->second.value() > kRefusedLatelyMs) {
+        continue;
+      }
+      words += (words.empty() ? "" : ", ") + std::string(to_string(cause));
+    }
+    TroubleKey key{.trouble = Trouble::kNodeRefusesCommands, .node = node};
+    if (words.empty()) {
+      now.right.insert(std::move(key));
+    } else {
+      now.wrong.emplace(std::move(key), "node " + node + " refuses commands of clients: " + words);
+    }
+  }
 }
 
 // What is neither wrong nor known to be right is forgotten in silence: nobody looks any more.

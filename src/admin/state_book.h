@@ -39,8 +39,11 @@ enum class Trouble : std::uint8_t {
   kNodeForeignMark,      // carries the marker of another pool
   kNodeForeignWrites,    // is written to past the routers
   kNodeTwin,             // is the same server as another node
+  kNodeRefusesCommands,  // answers clients with OOM, READONLY, MISCONF, ...
+  kNodeRefusesMoves,     // said no to a move, and rests
+  kAcceptingPaused,      // no descriptor is left for new clients
 };
-inline constexpr std::size_t kTroubles = 11;
+inline constexpr std::size_t kTroubles = 14;
 
 std::string_view to_string(Trouble trouble);
 
@@ -63,6 +66,8 @@ struct Observed {
   bool frozen = false;
   std::uint64_t clients_shed = 0;
   std::string last_shed;
+  // How often each node has refused a command so far, by cause.
+  std::map<std::string, std::map<proxy::ErrorCause, std::uint64_t>> refused;
 };
 
 // A line for the log.
@@ -90,11 +95,14 @@ class StateBook {
   const std::map<TroubleKey, Standing>& standing() const { return standing_; }
 
  private:
+  void judge_refusals(Observed& now, UnixMillis wall);
   void take_wrong(const Observed& now, UnixMillis wall, std::vector<StateChange>& changes);
   void take_right(const Observed& now, UnixMillis wall, std::vector<StateChange>& changes);
   void take_values(const Observed& now, std::vector<StateChange>& changes) const;
 
   std::map<TroubleKey, Standing> standing_;
+  // When each node last refused a command, by cause.
+  std::map<std::pair<std::string, proxy::ErrorCause>, UnixMillis> refused_at_;
   Observed last_;
 };
 

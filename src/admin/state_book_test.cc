@@ -77,6 +77,45 @@ TEST_F(StateBookTest, ANodeGoesDownAndComesBackWithOneLineEach) {
   EXPECT_EQ(look(2'000), "node-down-over a: node a is up again, after 3.2 s\n");
 }
 
+// By the counters of what clients were answered: nobody else may hear it.
+TEST_F(StateBookTest, AServerThatRefusesCommandsIsToldOnceAndWhenItHasStopped) {
+  proxy::NodeTraffic traffic{.node = NodeId{1}};
+  const auto count = [&](proxy::ErrorCause cause) -> std::uint64_t& {
+    return traffic.errors[static_cast<std::size_t>(cause)];
+  };
+  const auto look_at = [&](std::int64_t ms) {
+    stats_.nodes = {traffic};
+    return look(ms);
+  };
+  count(proxy::ErrorCause::kOther) = 5;  // the commands' own fault
+  EXPECT_EQ(look_at(1'000), "");
+  count(proxy::ErrorCause::kOom) = 3;
+  EXPECT_EQ(look_at(1'000), "node-refuses-commands a: node a refuses commands of clients: oom\n");
+  count(proxy::ErrorCause::kMisconf) = 1;
+  EXPECT_EQ(look_at(9'000), "") << "other words for the same";
+  EXPECT_EQ(book_.standing().begin()->second.text,
+            "node a refuses commands of clients: oom, misconf");
+  EXPECT_EQ(look_at(9'000), "");
+  EXPECT_EQ(look_at(2'000),
+            "node-refuses-commands-over a: node a has refused no command lately, after 20 s\n");
+}
+
+TEST_F(StateBookTest, AServerThatRestsFromMovesIsToldInItsWords) {
+  facts().refuses = "OOM command not allowed";
+  EXPECT_EQ(look(), "node-refuses-moves a: node a rests from moves: OOM command not allowed\n");
+  facts().refuses = "";
+  EXPECT_EQ(look(1'000),
+            "node-refuses-moves-over a: node a may take part in moves again, after 1.0 s\n");
+}
+
+TEST_F(StateBookTest, ThatNoMoreClientsAreAcceptedIsToldOnce) {
+  stats_.accepting = false;
+  EXPECT_TRUE(look().starts_with("accepting-paused: accepting clients pauses: "));
+  EXPECT_EQ(look(), "");
+  stats_.accepting = true;
+  EXPECT_EQ(look(), "accepting-paused-over: accepting clients again, after 2.0 s\n");
+}
+
 TEST_F(StateBookTest, AServerThatSaysNoIsNotDown) {
   health_[1].up = false;
   for (const char* words :

@@ -197,8 +197,9 @@ std::string head_text(const Json& status) {
 
 std::string status_text(const Json& status, StatusDetail detail) {
   if (!status.contains("pool")) {
+    const std::string held = status.value("held", "");
     return line("not ready: coordinator " + status.value("coordinator", "")) +
-           troubles_text(status);
+           (held.empty() ? "" : line(held)) + troubles_text(status);
   }
   std::string text = head_text(status) + nodes_text(status["nodes"]);
   if (detail == StatusDetail::kServers) text += servers_text(status["nodes"]);

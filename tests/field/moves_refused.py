@@ -2,6 +2,7 @@
 and leaves cuts and keys as they were."""
 
 import os
+import re
 import shutil
 import time
 
@@ -268,11 +269,24 @@ def user_without_dangerous(lab):
     )
 
 
-@case("117b", "a user of some keys: adopt names the pattern that is missing")
+@case("117b", "a user of some keys: the line that allows the missing pattern is told, and works")
 def user_of_some_keys(lab):
-    _, router = restricted(lab, ("~app:*", "&*", "+@all"))
-    status, text, _ = router.attempt("POST", "/adopt", {})
-    lab.must(status >= 400 and "cleave:" in text, f"adopt: {status} {text[:200]}")
+    servers = lab.servers(2)
+    for server in servers:
+        server.call("ACL", "SETUSER", "app", "on", ">pw", "~app:*", "&*", "+@all")
+    router = lab.router(servers, servers="{user: app, password: pw}", start=False)
+    router.start(ready=False)
+    time.sleep(3)
+    _, told, _ = router.attempt("GET", "/ready")
+    line = re.search(r"ACL SETUSER app (~cleave:\S+?)[;\s\"]", told)
+    if not lab.must(line, f"/ready names no line to copy: {told[:300]}"):
+        return
+    status = router.command("status")[1].replace("\n", " ")
+    lab.must(line[0][:-1] in status, "status does not say it")
+    for server in servers:
+        server.call("ACL", "SETUSER", "app", line[1])
+    wait_for("ready", lambda: router.attempt("GET", "/ready")[0] == 200, 10, 0.1)
+    router.adopt()
 
 
 @case("117d", "a user that may not kill connections: the move is refused, with command and user")

@@ -285,6 +285,7 @@ class Descriptors(Doors):
                 with harness.Redis(servers.ports[0]) as direct:
                     direct.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
                 harness.wait_for("the server again", lambda: self.reads(good))
+                harness.wait_for("a line", lambda: "accepting clients pauses" in serve.log_text())
                 self.assertEqual(serve.log_text().count("accepting clients pauses"), 1)
             finally:
                 for one in crowd:

@@ -204,6 +204,63 @@ class Full(unittest.TestCase):
             self.call(fleet, "/v3/maintenance/alarm", {"action": "DEACTIVATE", **alarm})
 
 
+class DiskFull(unittest.TestCase):
+    """The file of SQLite lies on a disk without room."""
+
+    def setUp(self):
+        self.servers = Servers(2)
+        self.addCleanup(self.servers.close)
+        self.disk = os.path.join(self.servers.base, "disk")
+        os.mkdir(self.disk)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", self.disk],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("a small disk cannot be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
+        self.serve = Serve(self.servers, name="disk/cleave")
+        self.serve.directory = self.disk
+        self.addCleanup(self.serve.close)
+        self.serve.start()
+        self.serve.leading()
+        self.serve.post("/adopt")
+
+    def refused(self, path, body):
+        began = time.monotonic()
+        with self.assertRaises(harness.AdminError) as told:
+            self.serve.request("POST", path, body, timeout=8)
+        self.assertLess(time.monotonic() - began, ANSWER_S_MAX)
+        self.assertEqual(told.exception.status, 503, told.exception.body)
+        self.assertRegex(told.exception.body, "full|free space")
+
+    def test_orders_are_refused_with_the_reason_and_stay_undone(self):
+        key = "k1"
+        owner = self.serve.get(f"/locate?key={key}")["node"]
+        other = "n1" if owner == "n0" else "n0"
+        cuts = self.serve.get("/status")["cuts"]
+        filler = os.path.join(self.disk, "filler")
+        with self.assertRaises(OSError), open(filler, "wb", buffering=0) as out:
+            while True:
+                out.write(bytes(4096))
+        self.refused("/freeze", {})
+        self.refused("/moves", {"key": key, "to": other})
+        self.refused("/cuts", {"key": key})
+        told = [trouble["code"] for trouble in self.serve.get("/status")["troubles"]]
+        self.assertIn("coordinator-read-only", told)
+        with harness.Redis(self.serve.port) as client:
+            self.assertEqual(client.call("SET", key, "v"), b"OK", "clients are served")
+        os.remove(filler)
+        harness.wait_for("it to go on",
+                         lambda: self.serve.get("/status")["coordinator"] == "ok", 20)
+        time.sleep(2)
+        status = self.serve.get("/status")
+        self.assertEqual((status["frozen"], status["cuts"], status["moves"]),
+                         (False, cuts, []))
+        self.assertEqual(self.serve.get(f"/locate?key={key}")["node"], owner)
+        self.serve.post("/moves", {"key": key, "to": other})
+        self.serve.settled()
+        self.assertEqual(self.serve.get(f"/locate?key={key}")["node"], other)
+
+
 class Door(unittest.TestCase):
     """Who may order."""
 

@@ -2,6 +2,7 @@
 """Servers that say no to a move: it ends once, with their words, and leaves cuts, keys and counts
 as they were. What is said of a value keeps that key behind, and nothing else."""
 
+import os
 import re
 import threading
 import time
@@ -213,6 +214,61 @@ class Restless(Refusals):
             self.assertEqual(self.ended(move)["end"], "committed")
             self.assertEqual(client.call("EXISTS", key), 0)
         self.assertEqual(self.server("n1", "KEYS", "cleave:{move}*"), [])
+
+
+class Rights(unittest.TestCase):
+    """The user that OPERATIONS.md tells to make is denied nothing of what cleave does."""
+
+    def line(self):
+        path = os.path.join(harness.ROOT, "docs", "OPERATIONS.md")
+        with open(path, encoding="utf-8") as page:
+            return re.search(r"^ACL SETUSER cleave on >SECRET (.*)$", page.read(), re.M).group(1)
+
+    def test_the_documented_rights_are_enough(self):
+        harness.require_binary()
+        servers = Servers(2)
+        self.addCleanup(servers.close)
+        for port in servers.ports:
+            with harness.Redis(port) as server:
+                server.call("ACL", "SETUSER", "cleave", "on", ">SECRET", *self.line().split())
+        serve = Serve(servers, limits="limits: {big_value_bytes: 100000}\n",
+                      user="{user: cleave, password: SECRET}")
+        self.addCleanup(serve.close)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        self.use(serve)
+        self.assertEqual([denied for port in servers.ports for denied in self.denied(port)], [])
+
+    def use(self, serve):
+        """Clients of all kinds, moves of all types, a flush, strays."""
+        ranges = [{"first": e["first"], "last": e["last"]}
+                  for e in serve.get("/ring")["entries"] if e["node"] == "n0"]
+        with harness.Redis(serve.port) as client:
+            for kind, command in (("l", "RPUSH"), ("s", "SADD"), ("t", "APPEND")):
+                for i in range(20):
+                    client.call(command, f"{kind}{i}", "x" * 300_000)
+            for i in range(20):
+                client.call("HSET", f"h{i}", *[w for n in range(100) for w in (n, "x" * 2000)])
+                client.call("ZADD", f"z{i}",
+                            *[w for n in range(100) for w in (n, f"{n}" + "x" * 2000)])
+                client.call("XADD", f"x{i}", "*", "f", "x" * 300_000)
+                client.call("EXPIRE", f"h{i}", "1000")
+            client.call("SET", "large", "x" * 2_000_000)
+            client.call("EVAL", "return redis.call('SET', KEYS[1], 1)", "1", "made")
+            whole = client.call("DBSIZE")
+            serve.post("/moves", {"ranges": ranges, "to": "n1"})
+            serve.settled()
+            self.assertEqual([m["end"] for m in serve.get("/moves")["ended"]], ["committed"])
+            self.assertEqual(client.call("DBSIZE"), whole)
+            self.assertEqual(serve.get("/strays")["nodes"][0]["strays"], 0)
+            self.assertEqual(client.call("FLUSHALL"), b"OK")
+            self.assertEqual(client.call("DBSIZE"), 0)
+
+    @staticmethod
+    def denied(port):
+        with harness.Redis(port) as server:
+            return server.call("ACL", "LOG")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ class Served(faults_test.Servers):
                 assert name not in declared, f"{name} is declared twice"
                 declared.add(name)
             elif not line.startswith("#"):
-                match = re.fullmatch(r'([a-z_]+)(\{[a-z]+="(?:[^"\\]|\\.)*"\})? ([0-9.]+)', line)
+                match = re.fullmatch(
+                    r'([a-z_]+)(\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\})? ([0-9.]+)', line)
                 assert match, line
                 values[match[1] + (match[2] or "")] = float(match[3])
         return values

@@ -53,7 +53,7 @@ class Serve(harness.Up):
     """`cleave serve` with the same face as `cleave up`."""
 
     def __init__(self, servers, addresses=None, limits="", name="cleave",
-                 balance="{mode: observe}"):
+                 balance="{mode: observe}", user=""):
         super().__init__(nodes=len(servers.ports), directory=servers.base)
         self.directory = servers.base
         self.config = os.path.join(servers.base, f"{name}.yaml")
@@ -64,7 +64,8 @@ class Serve(harness.Up):
             out.write(f"listeners: [{{address: 127.0.0.1:{self.port}, protocol: redis,"
                       " pool: main}]\n"
                       f"admin: {{address: 127.0.0.1:{self.admin_port}}}\n"
-                      "pools:\n  - name: main\n    ring: {scheme: vnode}\n    nodes:\n" + nodes +
+                      "pools:\n  - name: main\n    ring: {scheme: vnode}\n" +
+                      (f"    servers: {user}\n" if user else "") + "    nodes:\n" + nodes +
                       f"coordination: {{kind: sqlite, path: {servers.base}/{name}.db}}\n"
                       f"balance: {balance}\n" + limits)
 
