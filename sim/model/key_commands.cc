@@ -316,7 +316,7 @@ constexpr CommandInfo kCommands[] = {
     {"dbsize", 1, false, 0, 0, 0, dbsize},
     {"del", -2, true, 1, -1, 1, remove_all},
     {"dump", 2, false, 1, 1, 1, dump_key},
-    {"eval", -3, true, 0, 0, 0, eval},
+    {"eval", -3, false, 0, 0, 0, eval},  // the real one: by what its script does
     {"exists", -2, false, 1, -1, 1, count_present},
     {"expire", -3, true, 1, 1, 1, expire},
     {"expireat", -3, true, 1, 1, 1, expireat},

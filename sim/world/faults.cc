@@ -37,6 +37,9 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::refuse, &Faults::refuse},
 };
 
+// Within which a flush meets a fence: before it is everywhere, during the last copy, after it.
+constexpr nanoseconds kFenceLength = std::chrono::milliseconds(20);
+
 Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
 
 void Faults::start() {
@@ -66,7 +69,9 @@ void Faults::flush_at_fence(const ring::RingView& before, const ring::RingView& 
     const ring::Move* was = ring::find_move(before.document(), move.id);
     const bool new_fence = move.phase == ring::Phase::kFenced &&
                            (was == nullptr || was->phase != ring::Phase::kFenced);
-    if (new_fence && rng_.chance(1, 4)) world_.workload_->flush_soon();
+    if (!new_fence || rng_.chance(1, 4)) continue;
+    world_.scheduler_.at(world_.scheduler_.now() + nanoseconds(rng_.below(kFenceLength.count())),
+                         [this] { world_.workload_->flush_soon(); });
   }
 }
 

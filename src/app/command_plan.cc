@@ -2,15 +2,16 @@
 
 #include "app/cli.h"
 #include "app/plan_text.h"
+#include "app/table.h"
 
 namespace cleave::app {
 namespace {
 
 void print(const Json& plan) {
-  std::cout << "hottest node at " << ratio(plan, "peak_ppm")
-            << " of the mean; planned: " << ratio(plan, "predicted_ppm")
-            << "; no placement is below " << ratio(plan, "bound_ppm") << " (mode "
-            << plan.value("mode", "") << ")\n";
+  std::cout << wrapped("hottest node at " + ratio(plan, "peak_ppm") + " of the mean; planned: " +
+                           ratio(plan, "predicted_ppm") + "; no placement is below " +
+                           ratio(plan, "bound_ppm") + " (mode " + plan.value("mode", "") + ")",
+                       kTerminalWidth, 2);
   print_plan(plan);
   const std::string id = plan.value("id", "");
   if (!id.empty() && plan.value("mode", "") == "approve")

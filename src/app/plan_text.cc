@@ -10,7 +10,9 @@ namespace cleave::app {
 namespace {
 
 constexpr std::size_t kKeyWidth = 40;
-constexpr std::size_t kNodeWidth = 10;
+constexpr std::size_t kNodeWidth = 9;
+constexpr std::size_t kWhatWidth = 12;    // "moved 123456"
+constexpr std::size_t kMinuteWidth = 11;  // "11-27 08:00"; the sentences have the second
 
 void print_line(const std::string& text, std::size_t indent) {
   std::cout << wrapped(text, kTerminalWidth, indent);
@@ -31,14 +33,14 @@ std::string short_time(const Json& decision) {
   return to_text(UnixMillis{decision.value("at_ms", std::int64_t{0})}).substr(5, 14);
 }
 
-// "93>26 %" of one core.
+// "93>26", in percent of one core.
 std::string change(const Json& decision, const char* field) {
   const auto found = decision.find(field);
   if (found == decision.end()) return "";
   const auto percent_of = [&](const char* when) {
     return std::to_string((found->value(when, std::uint64_t{0}) + 5'000'000) / 10'000'000);
   };
-  return percent_of("before") + ">" + percent_of("after") + " %";
+  return percent_of("before") + ">" + percent_of("after");
 }
 
 std::string count_at(const Json& decision, const char* field) {
@@ -131,11 +133,12 @@ std::string decisions_text(const Json& decisions, Sentences sentences) {
     for (const Json& decision : decisions) text += sentences_of(decision);
     return text;
   }
-  Table table({"when, UTC", "what", "from", "to", "ranges", "keys", "load from", "load to"});
+  Table table({"when, UTC", "what", "from", "to", "ranges", "keys", "from %", "to %"});
   std::string about;
   for (const Json& decision : decisions) {
     if (!decision.contains("ranges")) continue;
-    table.add({short_time(decision), shortened(row_text(decision), 14),
+    table.add({short_time(decision).substr(0, kMinuteWidth),
+               shortened(row_text(decision), kWhatWidth),
                shortened(decision.value("source", ""), kNodeWidth),
                shortened(decision.value("destination", ""), kNodeWidth), ranges_text(decision),
                count_at(decision, "keys"), change(decision, "source_load_ns"),

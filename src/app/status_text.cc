@@ -77,7 +77,7 @@ std::string servers_text(const Json& nodes) {
   for (const Json& node : nodes) {
     const auto ping = number_at(node, "ping_us");
     table.add({shortened(node.value("name", ""), kNameWidth),
-               shortened(node["members"][0].value("address", ""), 27),
+               shortened(node["members"][0].value("address", ""), 21),
                node.value("version", kUnknown), ping ? grouped(*ping) + " us" : "?",
                node.value("eviction_policy", kUnknown)});
   }

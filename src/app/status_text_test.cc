@@ -23,7 +23,7 @@ Json node(const std::string& name) {
           {"keys", 123'456'789},
           {"memory_bytes", 123'456'789'012},
           {"memory_bytes_max", 999'999'999'999},
-          {"eviction_policy", "volatile-lru"},
+          {"eviction_policy", "volatile-random"},
           {"version", "7.2.4"},
           {"ping_us", 123'456},
           {"load_ns", 12'345'000'000},
@@ -86,7 +86,8 @@ Json worst() {
   cut["created_ms"] = 1'700'000'000'000;
   cut["pinned_until_ms"] = 1'700'000'000'000;
   status["ring"]["cuts"].push_back(cut);
-  return status;
+  return Json::parse(
+      status.dump());  // as it arrives: a literal's numbers are signed, a text's are not
 }
 
 void expect_narrow(const std::string& text) {
@@ -165,10 +166,10 @@ TEST(DecisionsText, IsATableAndSentencesOnlyOnRequest) {
   const Json decisions = {moved, decision("nothing")};
   const std::string table = decisions_text(decisions, Sentences::kNo);
   expect_narrow(table);
-  EXPECT_NE(table.find("11-14 22:13:20  moved 4711"), std::string::npos) << table;
+  EXPECT_NE(table.find("11-14 22:13  moved 4711"), std::string::npos) << table;
   EXPECT_NE(table.find("12.3k"), std::string::npos) << table;
-  EXPECT_NE(table.find("93>26 %"), std::string::npos) << table;
-  EXPECT_NE(table.find("2>25 %"), std::string::npos) << table;
+  EXPECT_NE(table.find("  93>26"), std::string::npos) << table;
+  EXPECT_NE(table.find("  2>25"), std::string::npos) << table;
   const std::string told = decisions_text(decisions, Sentences::kYes);
   expect_narrow(told);
   EXPECT_NE(told.find("range 0000000000000010-0000000000001fff"), std::string::npos) << told;

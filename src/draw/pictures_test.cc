@@ -92,8 +92,10 @@ TEST(Pictures, ALongCalmEndIsNotDrawn) {
   for (simulate::Moment& moment : record.moments) moment.at *= 30;
   record.cuts.clear();
   for (simulate::Moment& moment : record.moments) moment.node_load[7] = 1;
-  for (const std::string& each : svgs(record)) {
-    EXPECT_NE(each.find("zipf:0.99, first 188 of 18,000 s"), std::string::npos);
+  const auto pictures = pictures_of(record);
+  ASSERT_TRUE(pictures);
+  for (const Picture& each : *pictures) {
+    EXPECT_NE(each.svg.find("zipf:0.99, first 188 of 18,000 s"), std::string::npos) << each.name;
   }
 }
 

@@ -18,6 +18,8 @@ constexpr std::uint64_t kCopiesOpenMax = 4;
 constexpr seconds kCopyingAckMax{5};
 // While the scan goes on: often enough that no router's dirty set comes near its bound.
 constexpr milliseconds kTakeEvery{100};
+// So many full dirty sets may wait for their copies.
+constexpr std::size_t kPendingSetsMax = 8;
 // A move leaves no more than so many keys behind, nor more than one in a thousand: else it is
 // aborted as a whole, and no cut is laid.
 constexpr std::size_t kKeptBehindMax = 16;
@@ -360,10 +362,15 @@ Actions Migration::take_dirty(Instant now) {
   return actions;
 }
 
-// While the scan goes on too: a router's dirty set is bounded, and a scan may take hours.
+// While copies are under way too: a router's dirty set is bounded, a scan may take hours, and the
+// copies of a page or a round as long as the limit on bytes wants. What a small round copies is
+// there before the next take.
 Actions Migration::take_meanwhile(Instant now) {
-  const bool open = !waiting_.empty() || copies_open_ > kCopiesOpenMax;
-  if (step_ != Step::kScan || scan_ended_ || open || now - taken_at_ < kTakeEvery) return {};
+  const bool round = step_ == Step::kRounds && copies_open_ > 0 && !round_small_;
+  if (step_ != Step::kScan && !round) return {};
+  if (!waiting_.empty() || now - taken_at_ < kTakeEvery) return {};
+  if (step_ == Step::kScan && scan_ended_ && copies_open_ == 0) return {};
+  meanwhile_ = round;
   return take_dirty(now);
 }
 
@@ -374,10 +381,16 @@ Actions Migration::on(const Taken& event, Instant now) {
   if (event.whole_range)
     return abort("a command whose keys are not all known, or too many writes, met the move", now);
   pending_.insert(event.keys.begin(), event.keys.end());
+  if (pending_.size() > options_.limits.dirty_keys_max * kPendingSetsMax)
+    return abort("writes come faster than they can be copied (" + std::to_string(pending_.size()) +
+                     " keys wait)",
+                 now);
   if (!waiting_.empty()) return {};
   // As if the sets had been listed, copied, and emptied afterwards by every second take.
   if (options_.mutations.dump_before_take && take_number_ % 2 == 0) pending_.clear();
   if (step_ == Step::kScan) return copy_meanwhile(now);
+  // Taken while a round was copied: the next one's, which asks once more.
+  if (std::exchange(meanwhile_, false)) return copies_open_ == 0 ? next_round(now) : Actions{};
   round_small_ = pending_.size() <= options_.limits.dirty_small_keys;
   // A fence is not for a key that takes longer than a fence may be held: not before a round in
   // which nobody wrote it.
@@ -396,6 +409,7 @@ Actions Migration::on(const Taken& event, Instant now) {
 // What is copied in pieces waits for the rounds: it would be copied again and again while a long
 // scan stands still.
 Actions Migration::copy_meanwhile(Instant now) {
+  if (copies_open_ > kCopiesOpenMax) return {};  // with those of the next take
   CopyKeys copy;
   for (const std::string& key : pending_) {
     if (!big_.contains(key)) copy.keys.push_back(key);
@@ -538,7 +552,7 @@ Actions Migration::on(const AbortWanted& event, Instant now) {
 }
 
 Actions Migration::on(const Tick&, Instant now) {
-  if (step_ == Step::kScan) return take_meanwhile(now);
+  if (step_ == Step::kScan || step_ == Step::kRounds) return take_meanwhile(now);
   if (retry_) {
     retry_ = false;
     if (step_ == Step::kAbort) return {Write{Change::kAbort}};

@@ -309,6 +309,7 @@ class Migration {
   std::uint64_t copies_open_ = 0;            // CopyKeys without their Copied
   bool scan_open_ = false;
   bool scan_ended_ = false;
+  bool meanwhile_ = false;    // the take under way was begun while a round was being copied
   bool round_small_ = false;  // the last take found few keys: time to fence
   bool retry_ = false;        // what was refused or failed is asked for again at the next Tick
   std::string abort_wanted_;  // while the first compare-and-set is on its way

@@ -36,6 +36,7 @@ TEST(Workload, EveryNameMakesASceneThatKeepsItsKeysInTokenOrder) {
     if (name == "zipf:A") name = "zipf:0.99";
     if (name == "shift:SECONDS") name = "shift:30";
     if (name == "twitter:N") name = "twitter:54";
+    if (name == "twins:PERCENT") name = "twins:12";
     const auto workload = make(name);
     ASSERT_NE(workload, nullptr);
     Scene scene;

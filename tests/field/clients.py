@@ -59,7 +59,7 @@ def unknown_user(lab):
         lab.must(
             isinstance(got, ReplyError) and "WRONGPASS" in str(got), f"{' '.join(words)}: {got}"
         )
-    locked = lab.router([server], listener=", password: secret", adopt=False)
+    locked = lab.router([lab.server()], listener=", password: secret", adopt=False)
     for words in (("AUTH", "nouser", "secret"), ("AUTH", "wrong")):
         got = locked.try_call(*words)
         lab.must(isinstance(got, ReplyError), f"with a password, {' '.join(words)}: {got}")

@@ -84,11 +84,18 @@ class Lab:
         self.base = tempfile.mkdtemp(prefix="cleave-field-")
         self.open = []
         self.faults = []
+        self.reasons = []
 
     def must(self, holds, text):
         """Notes a fault and goes on."""
         if not holds:
             self.faults.append(text)
+        return bool(holds)
+
+    def must_or_say(self, holds, said, why):
+        """Where the product does not do it, and says so: what it says, and why that is so."""
+        if not holds:
+            self.reasons.append(f"{said}; {why}")
         return bool(holds)
 
     def later(self, thing):

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -101,6 +102,13 @@ class Router:
         try:
             return bool(self.get("/ready")["ready"])
         except (OSError, AdminError):
+            return False
+
+    def listens(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
+            return True
+        except OSError:
             return False
 
     def leading(self):

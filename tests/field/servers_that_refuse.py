@@ -7,6 +7,8 @@ import time
 
 from lab import Redis, ReplyError, case, replies, reply_of, wait_for
 
+SCRIPTS_LATER = "scripts and functions are not yet kept equal on all servers"
+
 
 def bystanders(lab, router, keys, seconds, offend):
     """INCRs by several clients while `offend()` runs again and again: (errors, acknowledged)."""
@@ -136,7 +138,8 @@ def endless_script(lab):
     router = lab.router([first, second])
     mine, other = router.keys_of("a", 1)[0], router.keys_of("b", 1)[0]
     refused = router.try_call("SCRIPT", "KILL")
-    lab.must("NOTBUSY" in str(refused), f"SCRIPT KILL with nothing to kill: {refused}")
+    if not lab.must_or_say("NOTBUSY" in str(refused), f"SCRIPT KILL: {refused}", SCRIPTS_LATER):
+        return
     with router.client() as stuck:
         stuck.socket.sendall(Redis.encode("EVAL", "while true do end", 1, mine))
         time.sleep(0.6)
@@ -215,22 +218,22 @@ def cluster_mode(lab):
     first = lab.server("--cluster-enabled", "yes")
     first.call("CLUSTER", "ADDSLOTSRANGE", "0", "8000")
     second = lab.server()
-    router = lab.router([first, second], adopt=False)
+    router = lab.router([first, second], start=False)
+    router.start(ready=False)
+    said = wait_for("its reason", lambda: cluster_said(router), 10)
+    lab.must("127.0.0.1:%d" % first.port in said, f"/ready does not name the server: {said[:200]}")
+    lab.must("cluster" in router.log(), "the log does not say that a is in cluster mode")
     status, text, _ = router.attempt("POST", "/adopt", {})
     lab.must(status >= 400 and "cluster" in text, f"adopt: {status} {text[:150]}")
-    leaks = []
-    with router.client() as client:
-        got = replies(client, [("SET", f"k{n}", "v") for n in range(200)])
-        leaks = [
-            str(one)
-            for one in got
-            if isinstance(one, ReplyError) and str(one).startswith(("MOVED", "ASK", "CLUSTERDOWN"))
-        ]
-    lab.must(not leaks, f"{len(leaks)} of 200 SETs got {leaks[:1]}")
-    lab.must(
-        "cluster" in router.status_text() or "cluster" in router.log(),
-        "neither status nor log say that a is in cluster mode",
-    )
+    lab.must(not router.listens(), "clients are taken before there is a ring")
+
+
+def cluster_said(router):
+    try:
+        _, text, _ = router.attempt("GET", "/ready")
+    except OSError:
+        return None
+    return text if "cluster" in text else None
 
 
 @case(
@@ -241,7 +244,7 @@ def scripts_by_hash(lab):
     router = lab.router([first, second])
     script = "return redis.call('INCR', KEYS[1])"
     loaded = router.try_call("SCRIPT", "LOAD", script)
-    if not lab.must(isinstance(loaded, bytes), f"SCRIPT LOAD: {loaded}"):
+    if not lab.must_or_say(isinstance(loaded, bytes), f"SCRIPT LOAD: {loaded}", SCRIPTS_LATER):
         return
     for node in "ab":
         got = router.try_call("EVALSHA", loaded, 1, router.keys_of(node, 1)[0])
@@ -269,7 +272,8 @@ def functions(lab):
     if status < 300:
         router.settled()
     after = router.try_call("FCALL", "bump", 1, "k")
-    lab.must(after == 2, f"FCALL after the move: {after} (the order: {status} {text[:80]})")
+    said = f"FCALL after the move: {after} (the order: {status} {text[:80]})"
+    lab.must_or_say(after == 2, said, SCRIPTS_LATER)
 
 
 @case("108", "out of descriptors: the first client and the admin interface go on, it is logged")
@@ -337,13 +341,10 @@ def unresolved_name(lab):
         return
     name = "cleave-no-such-host.invalid"
     _, ready, _ = router.attempt("GET", "/ready")
-    lab.must(name in router.log(), "the log does not name it")
-    lab.must(name in ready or "true" in ready, f"/ready says {ready[:150]}")
-    error = [n["error"] for n in router.get("/status")["nodes"] if n["name"] == "b"]
-    lab.must(
-        any(name in e and ("resol" in e or "unknown host" in e) for e in error),
-        f"/status says {error}",
-    )
+    _, status, _ = router.attempt("GET", "/status")
+    for where, text in (("the log", router.log()), ("/ready", ready), ("/status", status)):
+        told = name in text and ("resol" in text or "unknown host" in text)
+        lab.must(told, f"{where} does not name it: {text[-200:]}")
 
 
 @case("X6", "FLUSHALL and DBSIZE work on a server over its maxmemory")

@@ -31,6 +31,7 @@ class Mover(threading.Thread):
         # moves of whatever ranges there are would soon move the whole ring to and fro.
         self.pieces = []
         self.done = self.aborted = self.refused = 0
+        self.refusal = ""   # the last one
         self.reasons = {}   # why moves were aborted -> how often
 
     def run(self):
@@ -106,8 +107,9 @@ class Mover(threading.Thread):
         try:
             begun = self.router.request("POST", "/moves", {"ranges": ranges, "to": target,
                                                            "reason": "faults"}, timeout=2.0)
-        except AdminError:
+        except AdminError as error:
             self.refused += 1
+            self.refusal = str(error)
             time.sleep(0.05)
             return
         self.open[begun["move"]] = (ranges[0]["first"], target)
