@@ -301,7 +301,23 @@ def loss(results, workload, policy):
     seconds = theirs["seconds_to_converge"]
     if policy != "static" and 0 < seconds * SLACK < ours["seconds_to_converge"]:
         better.append("is level sooner")
-    return f"{policy} {' and '.join(better)}: {price(theirs)}" if better else ""
+    if not better:
+        return ""
+    return f"{policy} {' and '.join(better)}: {price(theirs)} ({bargain(ours, theirs)})"
+
+
+def bargain(ours, theirs):
+    """What the other way would gain and cost, beside cleave's: peak, keys and seconds."""
+    def by(field, less, more, same, form):
+        difference = theirs[field] - ours[field]
+        if form(abs(difference)) == form(0):
+            return same
+        return f"{form(abs(difference))} {less if difference < 0 else more}"
+    keys = lambda value: f"{value:,.0f} keys"
+    seconds = lambda value: f"{value:.0f} s"
+    return ", ".join([by("peak_over_mean", "lower", "higher", "no lower", lambda v: f"{v:.2f}"),
+                      by("keys_moved", "fewer", "more", "for as many keys", keys),
+                      by("seconds_to_converge", "sooner", "later", "as soon", seconds)])
 
 
 def price(found):

@@ -123,6 +123,20 @@ class FleetTest(unittest.TestCase):
         self.assertGreater(result["writes_acked"], 1000, numbers)
         self.assertGreater(mover.done, 5, numbers)
 
+    def test_every_router_counts_a_key_once_while_it_moves(self):
+        clients = [router.client() for router in self.fleet.routers]
+        for client in clients:
+            self.addCleanup(client.close)
+        clients[0].pipeline([["SET", f"counted{i}", "x" * 500] for i in range(5000)])
+        size = clients[0].call("DBSIZE")
+        mover = self.mover()
+        self.moves_go_on(mover, 1)
+        ends, seen = time.monotonic() + 4, []
+        while time.monotonic() < ends:
+            seen += [client.call("DBSIZE") for client in clients]
+        self.assertEqual(set(seen), {size}, f"{len(seen)} answers, {mover.done} moves")
+        self.assertGreater(mover.done, 3)
+
     def test_another_leads_when_the_leader_is_killed(self):
         mover = self.mover()
         self.moves_go_on(mover, 2)
