@@ -135,6 +135,28 @@ class Lines(unittest.TestCase):
         self.assertIn("is up again", served.told("node-down-over", "n2")["text"])
         harness.wait_for("no trouble", lambda: not self.trouble("node-down", "n2"))
 
+    def test_a_server_that_refuses_clients(self):
+        """Whatever it says, and whoever hears it."""
+        served = self.served
+        key = next(f"k{i}" for i in range(1000)
+                   if served.get(f"/locate?key=k{i}")["node"] == "n1")
+        with harness.Redis(served.ports[1]) as server, harness.Redis(served.port) as client:
+            server.call("CONFIG", "SET", "maxmemory", "1")
+            self.addCleanup(self.unlimit, served.ports[1])
+            with self.assertRaisesRegex(harness.Redis.ReplyError, "OOM"):
+                client.call("SET", key, "v")
+        line = served.told("node-refuses-commands", "n1")
+        self.assertEqual(line["text"], "node n1 refuses commands of clients: oom")
+        values = served.metrics()
+        self.assertEqual(values['cleave_node_errors_total{node="n1",cause="oom"}'], 1)
+        self.assertEqual(values['cleave_trouble{kind="node-refuses-commands"}'], 1)
+        self.assertGreaterEqual(values['cleave_node_server_seconds_count{node="n1"}'], 1)
+
+    @staticmethod
+    def unlimit(port):
+        with harness.Redis(port) as server:
+            server.call("CONFIG", "SET", "maxmemory", "0")
+
     def plain(self, *arguments):
         program = subprocess.run(
             [harness.CLEAVE, *arguments, "--admin", f"127.0.0.1:{self.served.admin_port}"],
