@@ -14,6 +14,7 @@ namespace {
 
 constexpr seconds kPollInterval{1};
 constexpr milliseconds kHeardLately{2'500};
+constexpr milliseconds kCountPatience{2'500};
 constexpr seconds kStopPatience{5};
 constexpr std::size_t kRecordsMax = 1'000;
 
@@ -327,8 +328,26 @@ void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
   impl_->set_usual(points);
 }
 
-// The leader knows how many copies of moves lie where.
+// One question at a time: whoever asks meanwhile waits for the next one, which begins after he has
+// asked. One that nobody answers, as its term has ended, is given up.
 void Controller::Impl::count_keys(peer::KeyCounter::Counted done) {
+  counters.push_back(std::move(done));
+  if (count_asked == Instant{0} || options.loop.now() > count_asked + kCountPatience) ask_count();
+}
+
+void Controller::Impl::ask_count() {
+  count_asked = options.loop.now();
+  ask_leader(guarded(alive, [this, asked = count_asked,
+                             waiting = std::exchange(counters, {})](Result<std::uint64_t> keys) {
+    for (const peer::KeyCounter::Counted& each : waiting) each(keys);
+    if (asked != count_asked) return;
+    count_asked = Instant{0};
+    if (!counters.empty()) ask_count();
+  }));
+}
+
+// The leader knows how many copies of moves lie where.
+void Controller::Impl::ask_leader(peer::KeyCounter::Counted done) {
   if (board != nullptr) return count_as_leader(std::move(done));
   const ring::RingSnapshot& view = membership.view();
   peer::RouterPeer* leader =

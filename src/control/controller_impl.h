@@ -52,6 +52,8 @@ class Controller::Impl {
   void list_strays(Operator::Done<StrayList> done);
   void remove_node(NodeId node, Force force, Operator::Done<void> done);
   void count_keys(peer::KeyCounter::Counted done);
+  void ask_count();
+  void ask_leader(peer::KeyCounter::Counted done);
   void count_as_leader(peer::KeyCounter::Counted done);
   Error not_leading() const;
 
@@ -70,17 +72,19 @@ class Controller::Impl {
   Leadership leadership;
   std::unique_ptr<FirstRing> first;  // until we have joined
   std::unique_ptr<RingRestore> restoring;
-  std::shared_ptr<CopyCounts> copies;     // while we lead
-  std::unique_ptr<NodeLinks> links;       // while we lead
-  std::unique_ptr<MoveBoard> board;       // while we lead
-  std::unique_ptr<StrayWatch> strays;     // while we lead
-  std::unique_ptr<Surveyor> surveyor;     // while we lead
-  std::unique_ptr<StrayMover> mover;      // while we lead
-  std::unique_ptr<Balancer> balancer;     // while we lead
-  std::deque<MoveRecord> ended;           // newest first
-  MoveTotals totals;                      // of all moves that ended here
-  std::deque<Decision> decisions;         // newest first
-  std::vector<history::HeatPoint> usual;  // of this hour on other days
+  std::vector<peer::KeyCounter::Counted> counters;  // wait for the next count
+  Instant count_asked{0};                           // 0: none is under way
+  std::shared_ptr<CopyCounts> copies;               // while we lead
+  std::unique_ptr<NodeLinks> links;                 // while we lead
+  std::unique_ptr<MoveBoard> board;                 // while we lead
+  std::unique_ptr<StrayWatch> strays;               // while we lead
+  std::unique_ptr<Surveyor> surveyor;               // while we lead
+  std::unique_ptr<StrayMover> mover;                // while we lead
+  std::unique_ptr<Balancer> balancer;               // while we lead
+  std::deque<MoveRecord> ended;                     // newest first
+  MoveTotals totals;                                // of all moves that ended here
+  std::deque<Decision> decisions;                   // newest first
+  std::vector<history::HeatPoint> usual;            // of this hour on other days
   // While an order is being answered with kTimeout: whom to tell what became of it.
   Operator::Done<void>* unsettled = nullptr;
   bool stopping = false;

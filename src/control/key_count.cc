@@ -56,7 +56,9 @@ void ask(const std::shared_ptr<Counting>& counting) {
   lasting.insert(lasting.end(), kLastingKeys.begin(), kLastingKeys.end());
   commands.add(lasting);
   for (const KeyCountOf& server : counting->servers) {
-    server.store->run(commands, [counting, node = server.node](Result<backend::Replies> replies) {
+    const std::shared_ptr<backend::RedisStore> store = server.store.lock();
+    if (store == nullptr) return;  // the term has ended
+    store->run(commands, [counting, node = server.node](Result<backend::Replies> replies) {
       take(*counting, node, replies);
       if (--counting->open == 0) finish(counting);
     });

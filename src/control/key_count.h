@@ -19,14 +19,14 @@
 
 namespace cleave::control {
 
-// What is asked, and what is known of copies.
+// Whom to ask. Weak: what waits in a store for a reply holds the count, and neither would ever go.
 struct KeyCountOf {
   NodeId node = {};
-  std::shared_ptr<backend::RedisStore> store;
+  std::weak_ptr<backend::RedisStore> store;
 };
 
-// `done` runs once, unless the stores are gone first. Errors: the first server's; kUnavailable when
-// moves are committed too fast.
+// `done` runs once, unless a store goes while it is asked (the term ends). Errors: the first
+// server's; kUnavailable when moves are committed too fast.
 void count_keys(std::vector<KeyCountOf> servers, std::shared_ptr<CopyCounts> copies,
                 std::function<void(Result<std::uint64_t>)> done);
 

@@ -62,6 +62,22 @@ TEST(RouterMoves, WhileCopiesMayLieSomewhereTheLeaderCountsKeys) {
   EXPECT_EQ(client.ask({"DBSIZE"}), "2") << "copies too, which is better than none";
 }
 
+// Its term ended while it was asked.
+TEST(RouterMoves, ALeaderThatNeverAnswersKeepsNobodyWaiting) {
+  Limits limits = patient();
+  limits.request_timeout = milliseconds{200};
+  World world({.limits = limits});
+  world.counter.silent = true;
+  const std::string key = world.key_of(0);
+  const MoveId move = world.begin_move(key, 1);
+  world.await_copying(move, world.phase_epoch(move)).get();
+  RawClient client = world.client();
+  client.ask({"SET", key, "v"});
+  EXPECT_EQ(client.ask({"DBSIZE"}), "1");
+  RawClient gone = world.client();
+  gone.send(wire::command({"DBSIZE"}));
+}
+
 TEST(RouterMoves, ABatchIsKeptUntilTheNextIsAskedFor) {
   World world({.workers = 2, .limits = patient()});
   RawClient client = world.client();

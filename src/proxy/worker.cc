@@ -178,6 +178,7 @@ void Worker::keep_house() {
     const Instant now = options_.loop.now();
     shed_stalled(now);
     give_up_held(now);
+    count_without_leader(now);
     links_.sweep();
     keep_house();
   });

@@ -134,6 +134,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   bool has_copies() const;
   void keys_counted(std::uint64_t number, const Result<std::uint64_t>& keys);
   void give_up_counting(const std::string& text);
+  void count_without_leader(Instant now);
   void count_on_nodes(Request& request);
   void flush_everywhere(Client& client, const wire::Request& said);
   void send_flush(Command& whole, std::string_view raw);
@@ -179,7 +180,11 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   CommandList unfinished_;
   backend::Fifo<Command*> held_;  // in the order they came
   std::size_t held_bytes_ = 0;
-  std::map<std::uint64_t, Request*> counting_;  // by number: the leader is asked
+  struct Counted {
+    Request* request = nullptr;
+    Instant asked{0};
+  };
+  std::map<std::uint64_t, Counted> counting_;  // by number: the leader is asked
   std::uint64_t counts_asked_ = 0;
   std::size_t gathered_bytes_ = 0;  // of parts of replies that wait for the other parts
 

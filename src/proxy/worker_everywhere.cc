@@ -26,7 +26,7 @@ void Worker::count_keys(Client& client) {
   client.push(slot);
   if (!has_copies()) return count_on_nodes(slot);
   const std::uint64_t number = ++counts_asked_;
-  counting_.emplace(number, &slot);
+  counting_.emplace(number, Counted{.request = &slot, .asked = options_.loop.now()});
   options_.count_keys(
       [this, number, alive = std::weak_ptr<bool>(alive_)](const Result<std::uint64_t>& keys) {
         if (!alive.expired()) keys_counted(number, keys);
@@ -43,7 +43,7 @@ bool Worker::has_copies() const {
 void Worker::keys_counted(std::uint64_t number, const Result<std::uint64_t>& keys) {
   const auto asked = counting_.extract(number);
   if (asked.empty()) return;
-  Request& request = *asked.mapped();
+  Request& request = *asked.mapped().request;
   if (request.client == nullptr) return release(request);
   if (!keys) return count_on_nodes(request);
   scratch_.clear();
@@ -54,8 +54,18 @@ void Worker::keys_counted(std::uint64_t number, const Result<std::uint64_t>& key
 void Worker::give_up_counting(const std::string& text) {
   std::string reply;
   wire::append_error(reply, text);
-  for (const auto& [number, request] : std::exchange(counting_, {})) {
-    request->client == nullptr ? release(*request) : request->client->answer(*request, reply);
+  for (const auto& [number, asked] : std::exchange(counting_, {})) {
+    Request& request = *asked.request;
+    request.client == nullptr ? release(request) : request.client->answer(request, reply);
+  }
+}
+
+// A leader that ends in the middle of it answers nobody.
+void Worker::count_without_leader(Instant now) {
+  while (!counting_.empty()) {
+    const auto& [number, oldest] = *counting_.begin();
+    if (oldest.asked + options_.limits.request_timeout > now) return;
+    keys_counted(number, fail(Code::kTimeout, "the leader does not answer"));
   }
 }
 
