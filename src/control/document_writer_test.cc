@@ -307,6 +307,7 @@ class Orders : public Documents {
 TEST_F(Orders, WhatWasNotWrittenInTimeIsNeverWritten) {
   access_.mood = Moody::Mood::kFull;
   const auto first = order(freeze(true));
+  pause(milliseconds{20});  // given up in the turn in which it is begun, it would be unknown
   const auto second =
       order([](const ring::Document& d) { return ring::set_mode(d, ring::Mode::kAuto); });
   for (const auto& told : {first, second}) {

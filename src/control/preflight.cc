@@ -80,6 +80,7 @@ void ask_destination(Commands& commands, std::string_view payload) {
   commands.add({"XSETID", kProbe, "0-1"});
   commands.add({"PEXPIREAT", kProbe, kFarOff});
   commands.add({"RENAME", kProbe, kProbe});
+  commands.add({"EXISTS", kProbe});
   commands.add({"UNLINK", kProbe});
   commands.add({"CLIENT", "KILL", "ID", kNoConnection});
 }

@@ -109,6 +109,9 @@ class Refusals(unittest.TestCase):
                          "NOPERM")
         with self.assertRaisesRegex(harness.AdminError, r"ACL SETUSER default \+restore"):
             self.order()
+        self.server("n1", "ACL", "SETUSER", "default", "+restore", "-exists")
+        with self.assertRaisesRegex(harness.AdminError, r"ACL SETUSER default \+exists"):
+            self.order()
 
     def test_too_few_replicas(self):
         self.check_abort(lambda: self.server("n1", "CONFIG", "SET", "min-replicas-to-write", "1"),
