@@ -49,6 +49,10 @@ constexpr Mutant kMutants[] = {
     {"no_clock_check", "expiry", &Mutations::no_clock_check, Flavour::kClocks},
     {"flush_no_mark", "24", &Mutations::flush_no_mark, Flavour::kCalm},
     {"flush_no_hold", "24", &Mutations::flush_no_hold, Flavour::kCalm},
+    {"element_mark_lost", "27", &Mutations::element_mark_lost, Flavour::kCalm},
+    {"removed_element_stays", "27", &Mutations::removed_element_stays, Flavour::kCalm},
+    {"no_last_elements", "18, 27", &Mutations::no_last_elements, Flavour::kCalm},
+    {"element_hides_key", "27", &Mutations::element_hides_key, Flavour::kCalm},
     {"flush_parts_apart", "24", &Mutations::flush_parts_apart, Flavour::kCalm},
 };
 

@@ -75,11 +75,11 @@ void PeerLink::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
       std::move(done));
 }
 
-void PeerLink::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+void PeerLink::take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
                     Done<peer::DirtyBatch> done) {
   call<peer::DirtyBatch>(
-      [move, phase_epoch, number](peer::RouterPeer& router, Done<peer::DirtyBatch> answer) {
-        router.take(move, phase_epoch, number, std::move(answer));
+      [move, phase_epoch, order](peer::RouterPeer& router, Done<peer::DirtyBatch> answer) {
+        router.take(move, phase_epoch, order, std::move(answer));
       },
       std::move(done));
 }

@@ -59,7 +59,7 @@ class PeerLink final : public peer::RouterPeer {
       : network_(network), caller_(caller), session_(std::move(session)) {}
 
   void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) override;
-  void take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+  void take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
             Done<peer::DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) override;
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;

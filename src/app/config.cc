@@ -239,6 +239,7 @@ void read_move_limits(Section& section, Limits& limits) {
   read_limit(section, "driver_keys_max", limits.driver_keys_max, count);
   read_limit(section, "big_value_bytes", limits.big_value_bytes, bytes);
   read_limit(section, "value_bytes_max", limits.value_bytes_max, bytes);
+  read_limit(section, "element_bytes_max", limits.element_bytes_max, bytes);
   read_limit(section, "clock_skew_max", limits.clock_skew_max, {.min = 1, .max = 10'000});
   read_limit(section, "dirty_rounds_max", limits.dirty_rounds_max, {.min = 1, .max = 1'000});
   read_limit(section, "dirty_small_keys", limits.dirty_small_keys, {.min = 1, .max = 10'000});

@@ -55,6 +55,7 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->limits.request_timeout, milliseconds{500});
   EXPECT_EQ(config->limits.clients_max, 20U);
   EXPECT_EQ(config->limits.copy_bytes_per_second, 0U);
+  EXPECT_EQ(config->limits.element_bytes_max, 1'048'576U);
   EXPECT_EQ(config->log_format, LogFormat::kJson);
 }
 

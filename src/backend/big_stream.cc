@@ -51,11 +51,6 @@ const wire::Reply* field_of(const wire::Reply& reply, std::string_view name) {
   return nullptr;
 }
 
-std::int64_t milliseconds_of(const wire::Reply& time) {
-  if (time.elements.size() != 2) return 0;
-  return to_number(time.elements[0].text) * 1'000 + to_number(time.elements[1].text) / 1'000;
-}
-
 struct Pending {
   EntryId id;
   std::string consumer;

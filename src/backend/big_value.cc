@@ -22,15 +22,16 @@ struct PieceReader {
   std::string_view count;
   std::string_view read;
   std::string_view write;
+  std::string_view remove;  // elements by their names; empty: it has none
   bool cursor;
   std::size_t stride;  // arguments of one element
 };
 constexpr PieceReader kReaders[] = {
-    {"string", "STRLEN", "GETRANGE", "APPEND", false, 1},
-    {"list", "LLEN", "LRANGE", "RPUSH", false, 1},
-    {"hash", "HLEN", "HSCAN", "HSET", true, 2},
-    {"set", "SCARD", "SSCAN", "SADD", true, 1},
-    {"zset", "ZCARD", "ZSCAN", "ZADD", true, 2},
+    {"string", "STRLEN", "GETRANGE", "APPEND", "", false, 1},
+    {"list", "LLEN", "LRANGE", "RPUSH", "", false, 1},
+    {"hash", "HLEN", "HSCAN", "HSET", "HDEL", true, 2},
+    {"set", "SCARD", "SSCAN", "SADD", "SREM", true, 1},
+    {"zset", "ZCARD", "ZSCAN", "ZADD", "ZREM", true, 2},
 };
 
 const PieceReader* reader_of(std::string_view type) {
@@ -49,11 +50,29 @@ std::uint64_t bytes_of(const Arguments& arguments) {
   return bytes;
 }
 
-// A string, list, set, hash or sorted set.
+// A string, list, set, hash or sorted set, as a whole or by some of its elements.
 class ElementsCopy final : public PieceCopy {
  public:
   ElementsCopy(BigCopying ends, const Item& item, Done done)
-      : PieceCopy(std::move(ends), item, std::move(done)) {}
+      : PieceCopy(std::move(ends), item, std::move(done)), target_(hidden_) {}
+
+  void begin_elements(const BigBase& base, std::vector<std::string> names) {
+    over_base_ = true;
+    target_ = item_.key;
+    expires_at_ms_ = base.expires_at_ms;
+    reader_ = reader_of(base.type);
+    if (reader_ == nullptr || reader_->remove.empty()) return became_other();
+    type_ = reader_->type;
+    for (std::string& name : names) fields_.push_back({.name = std::move(name)});
+    Commands commands;
+    commands.add({"TYPE", item_.key});
+    commands.add({"PTTL", item_.key});
+    ask(End::kSource, commands, [this](const Replies& replies) {
+      const bool timed = replies[1].integer >= 0;
+      if (replies[0].text != type_ || timed != (expires_at_ms_ > 0)) return became_other();
+      type_ == "hash" ? size_fields() : read_fields();
+    });
+  }
 
   void begin() {
     Commands commands;
@@ -97,30 +116,32 @@ class ElementsCopy final : public PieceCopy {
     Commands commands;
     commands.add({"HKEYS", item_.key});
     ask(End::kSource, commands, [this](Replies replies) {
-      Commands sizes;
-      for (wire::Reply& field : replies.front().elements) {
-        sizes.add({"HSTRLEN", item_.key, field.text});
+      for (wire::Reply& field : replies.front().elements)
         fields_.push_back({.name = std::move(field.text)});
+      fields_.empty() ? became_other() : size_fields();
+    });
+  }
+
+  void size_fields() {
+    Commands sizes;
+    for (const Field& field : fields_) sizes.add({"HSTRLEN", item_.key, field.name});
+    ask(End::kSource, sizes, [this](const Replies& lengths) {
+      for (std::size_t i = 0; i < fields_.size(); ++i) {
+        fields_[i].bytes = static_cast<std::uint64_t>(lengths[i].integer);
+        if (too_large(fields_[i].bytes)) return;
       }
-      if (fields_.empty()) return became_other();
-      ask(End::kSource, sizes, [this](const Replies& lengths) {
-        for (std::size_t i = 0; i < fields_.size(); ++i) {
-          fields_[i].bytes = static_cast<std::uint64_t>(lengths[i].integer);
-          if (too_large(fields_[i].bytes)) return;
-        }
-        read_fields();
-      });
+      read_fields();
     });
   }
 
   void read_fields() {
-    if (next_field_ == fields_.size()) return finish();
-    std::vector<std::string_view> args{"HMGET", item_.key};
+    if (next_field_ == fields_.size()) return end();
+    std::vector<std::string_view> args{by_name(), item_.key};
     std::uint64_t bytes = 0;
     const std::size_t first = next_field_;
     while (next_field_ < fields_.size() && next_field_ - first < kPieceElementsMax) {
       const Field& field = fields_[next_field_];
-      if (next_field_ > first && bytes + field.bytes > kPieceBytes) break;
+      if (next_field_ > first && bytes + field.bytes > piece_bytes()) break;
       bytes += field.name.size() + field.bytes;
       args.emplace_back(field.name);
       ++next_field_;
@@ -131,13 +152,26 @@ class ElementsCopy final : public PieceCopy {
       std::vector<wire::Reply>& values = replies.front().elements;
       Arguments piece;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i].type == wire::Reply::Type::kNull) continue;
-        piece.push_back(fields_[first + i].name);
-        piece.push_back(std::move(values[i].text));
+        const std::string& name = fields_[first + i].name;
+        const bool absent = values[i].type == wire::Reply::Type::kNull ||
+                            (type_ == "set" && values[i].integer == 0);
+        absent ? removed_.push_back(name) : add_element(piece, name, std::move(values[i].text));
       }
       last_ = next_field_ == fields_.size();
-      with_times(std::move(piece));
+      type_ == "hash" ? with_times(std::move(piece)) : write_piece(std::move(piece));
     });
+  }
+
+  std::string_view by_name() const {
+    if (type_ == "set") return "SMISMEMBER";
+    return type_ == "zset" ? "ZMSCORE" : "HMGET";
+  }
+
+  // As the write command takes it.
+  void add_element(Arguments& piece, const std::string& name, std::string value) const {
+    if (type_ == "zset") piece.push_back(value);
+    piece.push_back(name);
+    if (type_ == "hash") piece.push_back(std::move(value));
   }
 
   // ---- by position or cursor
@@ -148,7 +182,7 @@ class ElementsCopy final : public PieceCopy {
     if (reader_->cursor) {
       commands.add({reader_->read, item_.key, cursor_, "COUNT", std::to_string(elements_)});
     } else {
-      asked_ = reader_->type == "string" ? kPieceBytes : elements_;
+      asked_ = reader_->type == "string" ? piece_bytes() : elements_;
       position_ += asked_;
       commands.add({reader_->read, item_.key, first, std::to_string(position_ - 1)});
     }
@@ -210,7 +244,10 @@ class ElementsCopy final : public PieceCopy {
     Arguments left;
     for (std::size_t i = 0; i < times.elements.size(); ++i) {
       const std::int64_t at = times.elements[i].integer;
-      if (at == kNoField) continue;  // its time has come
+      if (at == kNoField) {  // its time has come
+        removed_.push_back(piece[2 * i]);
+        continue;
+      }
       if (at > 0) times_[at].push_back(piece[2 * i]);
       left.push_back(std::move(piece[2 * i]));
       left.push_back(std::move(piece[2 * i + 1]));
@@ -222,7 +259,7 @@ class ElementsCopy final : public PieceCopy {
     for (const auto& [at, fields] : times_) {
       const std::string when = std::to_string(at);
       const std::string count = std::to_string(fields.size());
-      std::vector<std::string_view> args{"HPEXPIREAT", hidden_, when, "FIELDS", count};
+      std::vector<std::string_view> args{"HPEXPIREAT", target_, when, "FIELDS", count};
       args.insert(args.end(), fields.begin(), fields.end());
       commands.add(args);
     }
@@ -232,12 +269,12 @@ class ElementsCopy final : public PieceCopy {
   // In commands of about a piece each: what is larger alone has one of its own.
   void write_piece(const Arguments& piece) {
     const std::uint64_t bytes = bytes_of(piece);
-    if (piece.empty()) return last_ ? finish() : read_piece();
     Commands commands;
+    if (over_base_) commands.add({"EXISTS", target_});
     for (std::size_t at = 0; at < piece.size();) {
-      std::vector<std::string_view> args{reader_->write, hidden_};
+      std::vector<std::string_view> args{reader_->write, target_};
       std::uint64_t held = 0;
-      while (at < piece.size() && (args.size() == 2 || held + piece[at].size() <= kPieceBytes)) {
+      while (at < piece.size() && (args.size() == 2 || held + piece[at].size() <= piece_bytes())) {
         for (std::size_t i = 0; i < reader_->stride; ++i, ++at) {
           args.emplace_back(piece[at]);
           held += piece[at].size();
@@ -247,19 +284,41 @@ class ElementsCopy final : public PieceCopy {
     }
     const bool timed = !times_.empty();
     add_times(commands);
+    if (last_ && over_base_) add_last(commands);
+    if (commands.empty()) return last_ ? end() : read_piece();
+    if (over_base_) commands.add({"EXISTS", target_});
     bytes_ += bytes;
     optional_ = timed;
     ask_all(End::kDestination, commands, [this, bytes](Replies replies) {
       optional_ = false;
       times_.clear();
+      if (over_base_) more_keys_ += replies.back().integer - replies.front().integer;
       for (const wire::Reply& reply : replies) {
         if (!reply.is_error()) continue;
         if (reply.text.starts_with("ERR unknown command"))
           return stay("some of its fields have expiry times, which the destination does not know");
         return stay("the destination refused a piece of it: " + reply.text);
       }
-      go_on(ends_.spent(bytes));
+      const nanoseconds wait = ends_.spent(bytes);
+      last_ ? end() : go_on(wait);
     });
+  }
+
+  // Behind all that is written. The copy may have lost its expiry time with its last element, or be
+  // gone by it already, and then be there anew: with its time again it goes when it should.
+  void add_last(Commands& commands) {
+    if (!removed_.empty() && !ends_.mutations.removed_element_stays) {
+      std::vector<std::string_view> args{reader_->remove, target_};
+      args.insert(args.end(), removed_.begin(), removed_.end());
+      commands.add(args);
+    }
+    const std::string at = std::to_string(expires_at_ms_);
+    if (expires_at_ms_ > 0) commands.add({"PEXPIREAT", target_, at});
+  }
+
+  void end() {
+    if (!over_base_) return finish();
+    answer({.bytes = bytes_, .type = type_, .expires_at_ms = expires_at_ms_});
   }
 
   // A field of a hash that is read by name.
@@ -268,20 +327,32 @@ class ElementsCopy final : public PieceCopy {
     std::uint64_t bytes = 0;
   };
 
+  std::string target_;  // what is written to
+  bool over_base_ = false;
   const PieceReader* reader_ = nullptr;
   std::uint64_t position_ = 0;
   std::uint64_t asked_ = 0;  // of the piece under way
   std::string cursor_ = "0";
   std::vector<Field> fields_;
   std::size_t next_field_ = 0;
-  std::map<std::int64_t, std::vector<std::string>> times_;  // of the piece under way
-  bool no_field_times_ = false;                             // the source knows none
+  // Of the piece under way.
+  std::map<std::int64_t, std::vector<std::string>> times_;
+  std::vector<std::string> removed_;  // those that the source does not have
+  bool no_field_times_ = false;       // the source knows none
 };
 
 }  // namespace
 
 void copy_big(BigCopying ends, const Item& item, std::function<void(BigCopy)> done) {
   std::make_shared<ElementsCopy>(std::move(ends), item, std::move(done))->begin();
+}
+
+void copy_elements(BigCopying ends, const BigBase& base, const Touched& touched,
+                   std::function<void(BigCopy)> done) {
+  Item item;
+  item.key = touched.key;
+  std::make_shared<ElementsCopy>(std::move(ends), item, std::move(done))
+      ->begin_elements(base, touched.elements);
 }
 
 }  // namespace cleave::backend

@@ -43,23 +43,34 @@ const wire::Reply* PieceCopy::refusal(const Replies& replies) const {
   return nullptr;
 }
 
+std::size_t PieceCopy::piece_bytes() const {
+  constexpr std::size_t kPiecesMin = 8;
+  return std::clamp<std::size_t>(ends_.limits.big_value_bytes / kPiecesMin, 1, kPieceBytesMax);
+}
+
 void PieceCopy::fit_pieces(std::uint64_t mean_bytes) {
   const std::uint64_t fit = std::clamp<std::uint64_t>(
-      kPieceBytes / std::max<std::uint64_t>(mean_bytes, 1), 1, kPieceElementsMax);
+      piece_bytes() / std::max<std::uint64_t>(mean_bytes, 1), 1, kPieceElementsMax);
   elements_ = elements_ == 0 ? fit : std::min(fit, elements_ * 2);
 }
 
 bool PieceCopy::too_large(std::uint64_t bytes) {
   if (bytes <= ends_.element_bytes_max) return false;
+  // The destination's own bound may be the lower one.
+  const bool configured = ends_.element_bytes_max >= ends_.limits.element_bytes_max;
   stay("it has an element of " + std::to_string(bytes) + " bytes, more than " +
+       (configured ? "limits.element_bytes_max, " : "the destination's proto-max-bulk-len, ") +
        std::to_string(ends_.element_bytes_max));
   return true;
 }
 
 void PieceCopy::take_expiry(std::int64_t left_ms, const wire::Reply& time) {
-  if (left_ms < 0 || time.elements.size() != 2) return;
-  expires_at_ms_ =
-      to_number(time.elements[0].text) * 1'000 + to_number(time.elements[1].text) / 1'000 + left_ms;
+  if (left_ms >= 0 && time.elements.size() == 2) expires_at_ms_ = milliseconds_of(time) + left_ms;
+}
+
+std::int64_t PieceCopy::milliseconds_of(const wire::Reply& time) {
+  if (time.elements.size() != 2) return 0;
+  return to_number(time.elements[0].text) * 1'000 + to_number(time.elements[1].text) / 1'000;
 }
 
 void PieceCopy::go_on(nanoseconds wait) {
@@ -99,7 +110,10 @@ void PieceCopy::put_in_place() {
     if (renamed.is_error() && !renamed.text.starts_with("ERR no such key"))
       return stay("the destination refused to name it: " + renamed.text);
     const std::int64_t before = replies[replies.size() - 2].integer;
-    answer({.bytes = bytes_, .more_keys = (renamed.is_error() ? 0 : 1) - before});
+    answer({.bytes = bytes_,
+            .more_keys = (renamed.is_error() ? 0 : 1) - before,
+            .type = type_,
+            .expires_at_ms = expires_at_ms_});
   });
 }
 
@@ -115,6 +129,7 @@ void PieceCopy::failed(End at, const Error& why) {
 }
 
 void PieceCopy::answer(BigCopy copy) {
+  copy.more_keys += more_keys_;
   copy.busy = ends_.loop.now() - began_ - waited_;
   done_(std::move(copy));
 }

@@ -24,7 +24,7 @@ class PieceCopy : public std::enable_shared_from_this<PieceCopy> {
   using Then = std::function<void(Replies)>;
   using Done = std::function<void(BigCopy)>;
 
-  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+  static constexpr std::size_t kPieceBytesMax = std::size_t{1} << 20U;
   static constexpr std::size_t kPieceElementsMax = 2'000;
 
   PieceCopy(BigCopying ends, Item item, Done done);
@@ -35,11 +35,15 @@ class PieceCopy : public std::enable_shared_from_this<PieceCopy> {
   // became something else meanwhile.
   void ask(End end, const Commands& commands, Then then);
 
+  // A piece is small beside what is too big for one.
+  std::size_t piece_bytes() const;
   // So many elements make about one piece. After a piece of larger ones fewer are asked for at
   // once, after one of smaller ones more by and by.
   void fit_pieces(std::uint64_t mean_bytes);
   // True: it was answered that the key stays.
   bool too_large(std::uint64_t bytes);
+  // TIME's reply.
+  static std::int64_t milliseconds_of(const wire::Reply& time);
   // PTTL's reply and TIME's.
   void take_expiry(std::int64_t left_ms, const wire::Reply& time);
 
@@ -65,6 +69,8 @@ class PieceCopy : public std::enable_shared_from_this<PieceCopy> {
   std::uint64_t bytes_ = 0;     // written
   bool optional_ = false;       // the server need not know the command that it is asked
   bool last_ = false;           // no piece comes after this one
+  std::int64_t expires_at_ms_ = 0;
+  std::int64_t more_keys_ = 0;  // that the destination has by what was written so far
 
  private:
   RedisStore& store(End end) { return end == End::kSource ? ends_.source : ends_.destination; }
@@ -73,7 +79,6 @@ class PieceCopy : public std::enable_shared_from_this<PieceCopy> {
   void failed(End at, const Error& why);
 
   Done done_;
-  std::int64_t expires_at_ms_ = 0;
   Instant began_{0};
   nanoseconds waited_{0};
 };

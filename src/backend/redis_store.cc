@@ -254,6 +254,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
     if (facts) {
       has_expire_time_ = major_version(facts->version) >= 7;
       age_option_ = age_option(info_field((*replies)[kIdentityReplies].text, "maxmemory_policy"));
+      may_evict_ = facts->eviction_policy != "noeviction";
       const std::vector<wire::Reply>& bulk = replies->back().elements;
       if (bulk.size() == 2)
         argument_bytes_max_ = static_cast<std::uint64_t>(to_number(bulk[1].text));

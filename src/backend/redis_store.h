@@ -55,6 +55,9 @@ class RedisStore final : public Store {
   // The largest argument of a command that the server takes, as of the last facts(): a longer one
   // would cost the connection.
   std::uint64_t argument_bytes_max() const { return argument_bytes_max_; }
+  // Whether it may drop keys for want of memory, as of the last facts(): then one may vanish and
+  // come again, and no write tells.
+  bool may_evict() const { return may_evict_; }
   std::string last_error() const { return pipe_.last_error(); }
 
  private:
@@ -74,6 +77,7 @@ class RedisStore final : public Store {
   // By what the server evicts: "FREQ", "IDLETIME", or "" when by neither. Asking costs the source a
   // fifth of a small key's move.
   std::string_view age_option_ = "IDLETIME";
+  bool may_evict_ = true;
   std::uint64_t argument_bytes_max_ = std::uint64_t{512} << 20U;  // Redis's proto-max-bulk-len
   bool has_expire_time_ = true;  // PEXPIRETIME (7.0); else MULTI; DUMP; PTTL; TIME; EXEC
   std::shared_ptr<void> alive_ = std::make_shared<int>();

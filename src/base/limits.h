@@ -50,9 +50,11 @@ struct Limits {
   std::size_t driver_keys_max = std::size_t{1} << 20U;    // keys the driver remembers at once
   std::size_t big_value_bytes = std::size_t{8} << 20U;    // above: in chunks
   std::size_t value_bytes_max = std::size_t{512} << 20U;  // above: stays, with a reason
-  milliseconds clock_skew_max{50};                        // between two servers, for TTLs
-  std::uint32_t dirty_rounds_max = 64;                    // then the move gives up
-  std::size_t dirty_small_keys = 64;                      // few enough to fence
+  // One element of a big value travels whole: above, its key stays, with a reason.
+  std::size_t element_bytes_max = std::size_t{64} << 20U;
+  milliseconds clock_skew_max{50};      // between two servers, for TTLs
+  std::uint32_t dirty_rounds_max = 64;  // then the move gives up
+  std::size_t dirty_small_keys = 64;    // few enough to fence
 
   // When routers and driver begin to end a fence. What is left of fence_hold_max is for the write
   // that aborts the move and for the news of it, 10 to 40 ms with etcd on a busy machine.

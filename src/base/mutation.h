@@ -52,6 +52,10 @@ struct Mutations {
   bool flush_no_hold = false;          // 24: a flush is sent while a range is fenced
   bool flush_parts_apart = false;      // 24: its parts go one after another, uncounted until sent
   bool no_clock_check = false;         // Expiry: servers whose clocks differ exchange keys
+  bool element_mark_lost = false;      // 27: of several elements of one write one is not marked
+  bool removed_element_stays = false;  // 27: an element that is gone at the source is skipped
+  bool no_last_elements = false;       // 27, 18: elements of the last sets are not copied
+  bool element_hides_key = false;      // 27: a mark of an element replaces that of its key
 
   // Whether one that bends an edit of the document is on (migrate/mutants.cc).
   bool any_of_edits() const {

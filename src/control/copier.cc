@@ -28,19 +28,38 @@ Copier::Copier(net::Loop& loop, backend::RedisStore& source, backend::RedisStore
       mutations_(mutations) {}
 
 void Copier::copy(std::vector<std::string> keys, Hurry hurry, Done done) {
+  copy({.keys = {}, .fenced = hurry == Hurry::kAtOnce, .pieces = std::move(keys)}, std::move(done));
+}
+
+void Copier::copy(migrate::CopyKeys order, Done done) {
   auto job = std::make_shared<Job>();
   job->done = std::move(done);
-  job->hurry = hurry;
+  job->hurry = order.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
   jobs_.push_back(job);
+  add_batches(job, std::move(order.keys), Pieces::kReported);
+  add_batches(job, std::move(order.pieces), Pieces::kCopied);
+  for (Touched& touched : order.elements) {
+    if (!big_written_.contains(touched.key)) {
+      add_batches(job, {std::move(touched.key)}, Pieces::kReported);
+      continue;
+    }
+    waiting_.push_back({.job = job, .keys = {}, .touched = std::move(touched)});
+    ++job->batches_open;
+  }
+  loop_.post(guarded(alive_, [this] { broken_ ? tell_broken() : go_on(); }));
+}
+
+void Copier::add_batches(const std::shared_ptr<Job>& job, std::vector<std::string> keys,
+                         Pieces pieces) {
   const std::size_t step = batch_keys();
   for (std::size_t at = 0; at < keys.size(); at += step) {
     const auto first = keys.begin() + static_cast<std::ptrdiff_t>(at);
     const auto last = keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, keys.size()));
-    waiting_.push_back(
-        {.job = job, .keys = {std::make_move_iterator(first), std::make_move_iterator(last)}});
+    waiting_.push_back({.job = job,
+                        .keys = {std::make_move_iterator(first), std::make_move_iterator(last)},
+                        .pieces = pieces});
     ++job->batches_open;
   }
-  loop_.post(guarded(alive_, [this] { broken_ ? tell_broken() : go_on(); }));
 }
 
 migrate::Copied Copier::under_way() const {
@@ -79,15 +98,25 @@ void Copier::go_on() {
 
 void Copier::start(Batch batch) {
   ++open_;
-  source_.read(std::move(batch.keys),
-               guarded(alive_, [this, job = batch.job](Result<std::vector<backend::Item>> items) {
-                 if (broken_) return;
-                 if (!items) return break_off(backend::End::kSource, items.error());
-                 write(job, std::move(*items));
-               }));
+  if (!batch.touched.elements.empty()) {
+    backend::Item item;
+    item.key = std::move(batch.touched.key);
+    big_.push_back({batch.job, std::move(item), std::move(batch.touched.elements)});
+    if (big_.size() == 1) copy_next_big();
+    return;
+  }
+  const Pieces pieces = batch.pieces;
+  source_.read(
+      std::move(batch.keys),
+      guarded(alive_, [this, job = batch.job, pieces](Result<std::vector<backend::Item>> items) {
+        if (broken_) return;
+        if (!items) return break_off(backend::End::kSource, items.error());
+        write(job, std::move(*items), pieces);
+      }));
 }
 
-void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items) {
+void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items,
+                   Pieces pieces) {
   using Kind = backend::Item::Kind;
   std::vector<backend::Item> small;
   std::uint64_t bytes = 0;
@@ -98,6 +127,8 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
     if (item.payload.size() > destination_.argument_bytes_max()) item.kind = Kind::kBig;
     if (item.kind == Kind::kUnmovable) {
       job->copied.unmovable.push_back({item.key, item.reason});
+    } else if (item.kind == Kind::kBig && pieces == Pieces::kReported) {
+      job->copied.pieces.push_back(item.key);
     } else if (item.kind == Kind::kBig) {
       ++open_;
       ++job->batches_open;
@@ -134,18 +165,27 @@ void Copier::written(const std::shared_ptr<Job>& job, Result<backend::Wrote> res
 // same hidden key.
 void Copier::copy_next_big() {
   const Big& big = big_.front();
-  backend::copy_big(
-      {.source = source_,
-       .destination = destination_,
-       .loop = loop_,
-       .element_bytes_max = std::min(element_bytes_max_, destination_.argument_bytes_max()),
-       .alive = alive_,
-       .spent = [this, job = big.job](std::uint64_t bytes) { return spent(job, bytes); }},
-      big.item, [this, job = big.job, key = big.item.key](backend::BigCopy copy) {
-        if (broken_) return;
-        if (copy.failure) return break_off(copy.failure->at, copy.failure->why);
-        big_copied(job, key, std::move(copy));
-      });
+  const bool whole = big.elements.empty();
+  auto done = [this, job = big.job, key = big.item.key, whole](backend::BigCopy copy) {
+    if (broken_) return;
+    if (copy.failure) return break_off(copy.failure->at, copy.failure->why);
+    whole ? big_copied(job, key, std::move(copy)) : elements_copied(job, key, std::move(copy));
+  };
+  if (whole) return backend::copy_big(ends(big.job), big.item, std::move(done));
+  backend::copy_elements(ends(big.job), big_written_.at(big.item.key),
+                         {.key = big.item.key, .elements = big.elements}, std::move(done));
+}
+
+backend::BigCopying Copier::ends(const std::shared_ptr<Job>& job) {
+  return {.source = source_,
+          .destination = destination_,
+          .loop = loop_,
+          .limits = limits_,
+          .element_bytes_max =
+              std::min<std::uint64_t>(limits_.element_bytes_max, destination_.argument_bytes_max()),
+          .mutations = mutations_,
+          .alive = alive_,
+          .spent = [this, job](std::uint64_t bytes) { return spent(job, bytes); }};
 }
 
 // After each piece: progress, and the budget.
@@ -164,10 +204,27 @@ void Copier::big_copied(const std::shared_ptr<Job>& job, const std::string& key,
     ++job->copied.keys;
     const bool slow = copy.busy > limits_.fence_hold_max / 4 || copy.bytes > kFenceBytesMax;
     if (slow) job->copied.big.push_back(key);
-    big_written_.insert(key);
+    big_written_[key] = {.type = copy.type, .expires_at_ms = copy.expires_at_ms};
   } else if (!read_anew(job, key)) {
     job->copied.unmovable.push_back({key, "it changed its type each time while it was copied"});
   }
+  end_big(job);
+}
+
+// Where elements will not do, there is no base any more, and the key is read as a whole.
+void Copier::elements_copied(const std::shared_ptr<Job>& job, const std::string& key,
+                             backend::BigCopy copy) {
+  made_->keys += copy.more_keys;
+  if (!copy.unmovable.empty()) {
+    job->copied.unmovable.push_back({key, std::move(copy.unmovable)});
+  } else if (copy.changed) {
+    ++job->batches_open;
+    waiting_.push_front({.job = job, .keys = {key}});
+  }
+  end_big(job);
+}
+
+void Copier::end_big(const std::shared_ptr<Job>& job) {
   big_.pop_front();
   if (!big_.empty()) copy_next_big();
   close_batch(job);
@@ -176,7 +233,7 @@ void Copier::big_copied(const std::shared_ptr<Job>& job, const std::string& key,
 bool Copier::read_anew(const std::shared_ptr<Job>& job, const std::string& key) {
   if (++job->again[key] > kAgainMax) return false;
   ++job->batches_open;
-  waiting_.push_front({.job = job, .keys = {key}});
+  waiting_.push_front({.job = job, .keys = {key}, .pieces = Pieces::kCopied});
   return true;
 }
 

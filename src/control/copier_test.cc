@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backend/redis_testing.h"
+#include "control/copier_testing.h"
 
 namespace cleave::control {
 namespace {
@@ -13,67 +14,6 @@ namespace {
 using backend::OpenGate;
 using backend::RawClient;
 using backend::run_until;
-
-class Copying : public testing::Test {
- protected:
-  std::unique_ptr<backend::RedisStore> connect(const backend::RedisServer& server) {
-    return std::make_unique<backend::RedisStore>(*loop_, gate_, Rng{1},
-                                                 backend::Pipe::Options{.address = server.address(),
-                                                                        .credentials = {},
-                                                                        .limits = limits_,
-                                                                        .on_state = [](bool) {},
-                                                                        .mutations = {}});
-  }
-
-  backend::StoreFacts facts(backend::Store& store) {
-    std::optional<Result<backend::StoreFacts>> seen;
-    store.facts([&](Result<backend::StoreFacts> facts) { seen = std::move(facts); });
-    run_until(*loop_, [&] { return seen.has_value(); });
-    return **seen;
-  }
-
-  Result<migrate::Copied> try_copy(std::vector<std::string> keys) {
-    from_ = connect(source_);
-    to_ = connect(destination_);
-    facts(*from_);
-    facts(*to_);
-    Copier copier(*loop_, *from_, *to_, throttle_, limits_);
-    copier.bound_elements(element_bytes_max_);
-    copier.count_in(made_);
-    std::optional<Result<migrate::Copied>> copied;
-    copier.copy(std::move(keys), Hurry::kThrottled, [&](auto result) { copied = result; });
-    run_until(*loop_, [&] { return copied.has_value(); });
-    failed_at_ = copier.failed_at();
-    return *copied;
-  }
-
-  migrate::Copied copy(std::vector<std::string> keys) {
-    const Result<migrate::Copied> copied = try_copy(std::move(keys));
-    EXPECT_TRUE(copied.has_value()) << copied.error().message;
-    return copied.value_or(migrate::Copied{});
-  }
-
-  // The same value at both ends, by the servers' own digest.
-  void expect_same(const std::string& key) {
-    EXPECT_EQ(a_.ask({"DEBUG", "DIGEST-VALUE", key}), b_.ask({"DEBUG", "DIGEST-VALUE", key}))
-        << key;
-    EXPECT_EQ(b_.ask({"EXISTS", key}), "1") << key;
-  }
-
-  std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
-  OpenGate gate_{*loop_};
-  Limits limits_;
-  Throttle throttle_{0};
-  backend::RedisServer source_{{"--enable-debug-command", "yes"}};
-  backend::RedisServer destination_{{"--enable-debug-command", "yes"}};
-  RawClient a_ = source_.client();
-  RawClient b_ = destination_.client();
-  std::unique_ptr<backend::RedisStore> from_;
-  std::unique_ptr<backend::RedisStore> to_;
-  std::optional<backend::End> failed_at_;
-  std::shared_ptr<CopyCount> made_ = std::make_shared<CopyCount>();
-  std::uint64_t element_bytes_max_ = backend::kElementBytesMax;
-};
 
 TEST_F(Copying, KeepsValueExpiryAndAge) {
   a_.ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
@@ -259,7 +199,7 @@ TEST_F(Copying, WhatAServerSaysOfItselfEndsTheCopyWithItsWords) {
 
 // The sizes of the first few elements say nothing of the one that counts.
 TEST_F(Copying, AnElementThatIsTooLargeKeepsItsKeyBehindUnread) {
-  element_bytes_max_ = 1'000'000;
+  limits_.element_bytes_max = 1'000'000;
   limits_.big_value_bytes = 2'000'000;
   for (int i = 0; i < 4'000; ++i) {
     const std::string n = std::to_string(i);

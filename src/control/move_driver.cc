@@ -215,8 +215,7 @@ void MoveDriver::act_on(const migrate::ScanNext& action) {
 }
 
 void MoveDriver::act_on(const migrate::CopyKeys& action) {
-  const Hurry hurry = action.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
-  copier_.copy(action.keys, hurry, guarded(alive_, [this](Result<migrate::Copied> copied) {
+  copier_.copy(action, guarded(alive_, [this](Result<migrate::Copied> copied) {
                  if (!copied)
                    return fail_at(copier_.failed_at().value_or(End::kSource), copied.error());
                  feed(*copied);
@@ -271,23 +270,28 @@ void MoveDriver::act_on(const migrate::AwaitCopying& action) {
                         }));
 }
 
-void MoveDriver::act_on(const migrate::Take& action) { ask_take(action.session, action.number); }
+// Elements will not do where keys vanish and come again unseen (rule 27 d).
+void MoveDriver::act_on(const migrate::Take& action) {
+  const bool elements = !options_.source->may_evict();
+  ask_take(action.session, {action.number, elements ? action.watch : std::vector<std::string>{}});
+}
 
-void MoveDriver::ask_take(const SessionId& session, std::uint64_t number) {
+void MoveDriver::ask_take(const SessionId& session, const peer::TakeOrder& order) {
   peer::RouterPeer* router = options_.directory.find(session);
   const migrate::Step at = migration_.at();
   if (router == nullptr || (at != migrate::Step::kRounds && at != migrate::Step::kScan)) return;
-  router->take(migration_.id(), migration_.copying_epoch(), number,
-               guarded(alive_, [this, session, number](Result<peer::DirtyBatch> batch) {
+  router->take(migration_.id(), migration_.copying_epoch(), order,
+               guarded(alive_, [this, session, order](Result<peer::DirtyBatch> batch) {
                  if (batch) {
                    if (batch->whole_range) copied_->keys = 0;  // a flush, most often
                    return feed(migrate::Taken{.session = session,
                                               .number = batch->number,
                                               .keys = std::move(batch->keys),
-                                              .whole_range = batch->whole_range});
+                                              .whole_range = batch->whole_range,
+                                              .elements = std::move(batch->elements)});
                  }
-                 options_.loop.after(kAskAgain, guarded(alive_, [this, session, number] {
-                                       ask_take(session, number);
+                 options_.loop.after(kAskAgain, guarded(alive_, [this, session, order] {
+                                       ask_take(session, order);
                                      }));
                }));
 }
@@ -307,7 +311,8 @@ void MoveDriver::act_on(const migrate::AwaitFenced& action) {
         feed(migrate::FencedAcked{.session = action.session,
                                   .keys = std::move(ack->last.keys),
                                   .whole_range = ack->last.whole_range,
-                                  .source_incarnations = ack->incarnations[source]});
+                                  .source_incarnations = ack->incarnations[source],
+                                  .elements = std::move(ack->last.elements)});
       }));
 }
 

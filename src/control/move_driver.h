@@ -87,7 +87,7 @@ class MoveDriver {
 
   void tick();
   void count_copies();
-  void ask_take(const SessionId& session, std::uint64_t number);
+  void ask_take(const SessionId& session, const peer::TakeOrder& order);
   void check_page(const std::string& from, migrate::Checked found);
   // What is of the move's ranges and not our own.
   backend::Store::KeyFilter in_range() const;

@@ -13,25 +13,9 @@ std::set<SessionId> sessions_set(const ring::Document& document) {
   return {sessions.begin(), sessions.end()};
 }
 
-// CopyKeys under way at once while scanning: enough that source, destination and driver all work.
-constexpr std::uint64_t kCopiesOpenMax = 4;
 constexpr seconds kCopyingAckMax{5};
-// While the scan goes on: often enough that no router's dirty set comes near its bound.
-constexpr milliseconds kTakeEvery{100};
-// So many full dirty sets may wait for their copies.
-constexpr std::size_t kPendingSetsMax = 8;
-// A move leaves no more than so many keys behind, nor more than one in a thousand: else it is
-// aborted as a whole, and no cut is laid.
-constexpr std::size_t kKeptBehindMax = 16;
-constexpr std::uint64_t kKeptBehindShare = 1'000;
-// A key that is copied in pieces and found written again in so many takes stays behind.
-constexpr std::uint32_t kBigRoundsMax = 8;
-
-std::string keys_text(const std::map<std::string, std::string>& unmovable) {
-  const auto& [key, reason] = *unmovable.begin();
-  if (unmovable.size() == 1) return "one key cannot be moved: " + reason;
-  return std::to_string(unmovable.size()) + " keys cannot be moved, one of them because " + reason;
-}
+// So many elements are copied inside a fence, and no more.
+constexpr std::size_t kFenceElementsMax = 4'096;
 
 std::string foreign_text(const Checked& found) {
   std::string text = "the destination holds " + std::to_string(found.foreign) +
@@ -278,155 +262,6 @@ Actions Migration::on(const CopyingAcked& event, Instant now) {
   return waiting_.empty() ? scan_on(now) : Actions{};
 }
 
-// Rule 15: asks for the next page, or goes on to the rounds when all is scanned and copied.
-Actions Migration::scan_on(Instant now) {
-  if (step_ == Step::kAwaitCopying) {
-    enter(Step::kScan, {}, now);
-    scan_open_ = true;
-    return {ScanNext{.from_start = true}};
-  }
-  if (scan_ended_) return copies_open_ == 0 && waiting_.empty() ? scanned(now) : Actions{};
-  if (scan_open_ || copies_open_ >= kCopiesOpenMax) return {};
-  scan_open_ = true;
-  return {ScanNext{}};
-}
-
-Actions Migration::on(const ScanPage& event, Instant now) {
-  if (step_ != Step::kScan || !scan_open_) return {};
-  scan_open_ = false;
-  scan_ended_ = event.last;
-  keys_seen_ += event.keys.size();
-  Actions actions;
-  if (!event.keys.empty()) {
-    ++copies_open_;
-    actions.emplace_back(CopyKeys{.keys = event.keys});
-  }
-  for (Action& action : scan_on(now)) actions.push_back(std::move(action));
-  return actions;
-}
-
-// What cannot be moved is known when all was looked at; then either little stays or nothing moves.
-Actions Migration::scanned(Instant now) {
-  return stay_.empty() ? next_round(now) : keep_behind(now);
-}
-
-Actions Migration::keep_behind(Instant now) {
-  const std::uint64_t kept = options_.kept_behind + stay_.size();
-  const std::uint64_t keys = keys_seen_ + options_.kept_behind;
-  const std::uint64_t share =
-      std::max<std::uint64_t>((keys + kKeptBehindShare - 1) / kKeptBehindShare, 1);
-  if (kept > std::min<std::uint64_t>(kKeptBehindMax, share))
-    return abort("too many keys would stay behind: " + keys_text(stay_), now);
-  for (const auto& [key, reason] : stay_) outcome_.unmovable.push_back({key, reason});
-  return abort(keys_text(stay_), now);
-}
-
-Actions Migration::on(const Copied& event, Instant now) {
-  if (step_ == Step::kAbort || copies_open_ == 0) return {};
-  --copies_open_;
-  progress_.keys_copied += event.keys;
-  progress_.bytes_copied += event.bytes;
-  for (const std::string& key : event.big) big_.try_emplace(key, 0);
-  for (const Unmovable& each : event.unmovable) stay_[each.key] = each.reason;
-  if (options_.kept_behind + stay_.size() > kKeptBehindMax) return keep_behind(now);
-  if (step_ == Step::kScan) return scan_on(now);
-  if (!stay_.empty()) return keep_behind(now);
-  if (copies_open_ > 0) return {};
-  if (step_ == Step::kRounds && waiting_.empty())
-    return round_small_ ? enter(Step::kFence, {Write{Change::kFence}}, now) : next_round(now);
-  if (step_ == Step::kLastCopies) return last_copies(now);
-  return {};
-}
-
-// Rule 16: first take the dirty sets, then read the keys. The other way round a write between the
-// two would be in neither.
-Actions Migration::next_round(Instant now) {
-  if (options_.mutations.enter_late && step_ == Step::kScan)
-    return enter(Step::kEnter, {Write{Change::kEnter}}, now);
-  if (progress_.rounds >= options_.limits.dirty_rounds_max)
-    return abort("writes come faster than they can be copied (" + std::to_string(progress_.rounds) +
-                     " rounds)",
-                 now);
-  ++progress_.rounds;
-  enter(Step::kRounds, {}, now);
-  return take_dirty(now);
-}
-
-Actions Migration::take_dirty(Instant now) {
-  ++take_number_;
-  taken_at_ = now;
-  waiting_ = members_;
-  Actions actions;
-  for (const SessionId& session : waiting_)
-    actions.emplace_back(Take{.session = session, .number = take_number_});
-  return actions;
-}
-
-// While copies are under way too: a router's dirty set is bounded, a scan may take hours, and the
-// copies of a page or a round as long as the limit on bytes wants. What a small round copies is
-// there before the next take.
-Actions Migration::take_meanwhile(Instant now) {
-  const bool round = step_ == Step::kRounds && copies_open_ > 0 && !round_small_;
-  if (step_ != Step::kScan && !round) return {};
-  if (!waiting_.empty() || now - taken_at_ < kTakeEvery) return {};
-  if (step_ == Step::kScan && scan_ended_ && copies_open_ == 0) return {};
-  meanwhile_ = round;
-  return take_dirty(now);
-}
-
-Actions Migration::on(const Taken& event, Instant now) {
-  if (step_ != Step::kRounds && step_ != Step::kScan) return {};
-  if (event.number != take_number_) return {};
-  if (waiting_.erase(event.session) == 0) return {};
-  if (event.whole_range)
-    return abort("a command whose keys are not all known, or too many writes, met the move", now);
-  pending_.insert(event.keys.begin(), event.keys.end());
-  if (pending_.size() > options_.limits.dirty_keys_max * kPendingSetsMax)
-    return abort("writes come faster than they can be copied (" + std::to_string(pending_.size()) +
-                     " keys wait)",
-                 now);
-  if (!waiting_.empty()) return {};
-  // As if the sets had been listed, copied, and emptied afterwards by every second take.
-  if (options_.mutations.dump_before_take && take_number_ % 2 == 0) pending_.clear();
-  if (step_ == Step::kScan) return copy_meanwhile(now);
-  // Taken while a round was copied: the next one's, which asks once more.
-  if (std::exchange(meanwhile_, false)) return copies_open_ == 0 ? next_round(now) : Actions{};
-  round_small_ = pending_.size() <= options_.limits.dirty_small_keys;
-  // A fence is not for a key that takes longer than a fence may be held: not before a round in
-  // which nobody wrote it.
-  for (const std::string& key : pending_) {
-    const auto big = big_.find(key);
-    if (big == big_.end()) continue;
-    round_small_ = false;
-    if (++big->second >= kBigRoundsMax)
-      stay_[key] = "it was written again each time while it was copied in pieces";
-  }
-  if (!stay_.empty()) return keep_behind(now);
-  if (pending_.empty()) return enter(Step::kFence, {Write{Change::kFence}}, now);
-  return copy_pending(false);
-}
-
-// What is copied in pieces waits for the rounds: it would be copied again and again while a long
-// scan stands still.
-Actions Migration::copy_meanwhile(Instant now) {
-  if (copies_open_ > kCopiesOpenMax) return {};  // with those of the next take
-  CopyKeys copy;
-  for (const std::string& key : pending_) {
-    if (!big_.contains(key)) copy.keys.push_back(key);
-  }
-  if (copy.keys.empty()) return scan_on(now);
-  for (const std::string& key : copy.keys) pending_.erase(key);
-  ++copies_open_;
-  return {std::move(copy)};
-}
-
-Actions Migration::copy_pending(bool fenced) {
-  CopyKeys copy{.keys = {pending_.begin(), pending_.end()}, .fenced = fenced};
-  pending_.clear();
-  ++copies_open_;
-  return {std::move(copy)};
-}
-
 // Rule 17. `document` is what the compare-and-set wrote: whoever joins later joins fenced.
 Actions Migration::fenced(const ring::Move& move, const ring::Document& document, Instant now) {
   fenced_epoch_ = move.phase_epoch;
@@ -456,18 +291,19 @@ Actions Migration::on(const FencedAcked& event, Instant now) {
   }
   waiting_.erase(event.session);
   if (!options_.mutations.no_last_copy && !takes_back_)
-    pending_.insert(event.keys.begin(), event.keys.end());
+    add_pending(event.keys,
+                options_.mutations.no_last_elements ? std::vector<Touched>{} : event.elements);
   return waiting_.empty() ? last_copies(now) : Actions{};
 }
 
 // Rules 18 and 19: what is left, then the replicas, then one more look at both servers.
 Actions Migration::last_copies(Instant now) {
   if (takes_back_) return enter(Step::kCommit, {Write{Change::kCommit}}, now);
-  for (const std::string& key : pending_) {
-    if (!big_.contains(key)) continue;
-    outcome_.again = true;
-    outcome_.unmovable = {{key, "it was written again each time while it was copied in pieces"}};
-    return abort("a key that is copied in pieces was written again before the fence", now);
+  for (const auto& [key, elements] : pending_.marks()) {
+    if (elements.empty() && big_.is_slow(key))
+      return again(key, "it was written again each time while it was copied in pieces", now);
+    if (elements.size() > kFenceElementsMax)
+      return again(key, "its elements are written faster than they can be copied", now);
   }
   if (!pending_.empty()) {
     enter(Step::kLastCopies, {}, now);
@@ -476,6 +312,13 @@ Actions Migration::last_copies(Instant now) {
   if (destination_.replicas > 0 && step_ != Step::kReplicas)
     return enter(Step::kReplicas, {WaitReplicas{destination_.replicas}}, now);
   return enter(Step::kVerify, {Identify{}}, now);
+}
+
+// A key that is copied in pieces was written before the fence as no fence has time for.
+Actions Migration::again(const std::string& key, const std::string& why, Instant now) {
+  outcome_.again = true;
+  outcome_.unmovable = {{key, why}};
+  return abort("a key that is copied in pieces was written again before the fence", now);
 }
 
 Actions Migration::on(const ReplicasWaited& event, Instant now) {

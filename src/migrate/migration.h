@@ -31,6 +31,9 @@
 #include "base/limits.h"
 #include "base/mutation.h"
 #include "base/result.h"
+#include "base/touched.h"
+#include "migrate/big_keys.h"
+#include "migrate/dirty.h"
 #include "ring/document.h"
 #include "ring/edits.h"
 
@@ -99,18 +102,22 @@ struct Copied {  // answer to one CopyKeys
   std::uint64_t bytes = 0;
   std::vector<Unmovable> unmovable = {};
   std::vector<std::string> big = {};  // those that took too long to be copied at a fence
+  // Those that were not copied: they go in pieces, as CopyKeys::pieces.
+  std::vector<std::string> pieces = {};
 };
 struct Taken {
   SessionId session;
   std::uint64_t number = 0;
   std::vector<std::string> keys;
   bool whole_range = false;
+  std::vector<Touched> elements = {};
 };
 struct FencedAcked {
   SessionId session;
   std::vector<std::string> keys;
   bool whole_range = false;
   std::vector<Incarnation> source_incarnations;  // that its commands of the range used
+  std::vector<Touched> elements = {};
 };
 struct ReplicasWaited {
   std::uint32_t reached = 0;
@@ -145,13 +152,16 @@ struct AwaitCopying {  // -> CopyingAcked
 struct ScanNext {  // one page of the source -> ScanPage
   bool from_start = false;
 };
-struct CopyKeys {  // rule 15, in the order asked for -> Copied
-  std::vector<std::string> keys;
-  bool fenced = false;  // the range is held meanwhile: no throttle
+struct CopyKeys {                        // rule 15, in the order asked for -> Copied
+  std::vector<std::string> keys;         // those that turn out to go in pieces are not copied
+  bool fenced = false;                   // the range is held meanwhile: no throttle
+  std::vector<std::string> pieces = {};  // in pieces, if they are that big
+  std::vector<Touched> elements = {};    // over their whole copies (rule 27)
 };
 struct Take {  // -> Taken
   SessionId session;
   std::uint64_t number = 0;
+  std::vector<std::string> watch = {};  // keys whose elements are to be marked from now on
 };
 struct AwaitFenced {  // -> FencedAcked
   SessionId session;
@@ -273,6 +283,9 @@ class Migration {
   Actions scanned(Instant now);
   Actions keep_behind(Instant now);
   Actions next_round(Instant now);
+  Actions round_taken(Instant now);
+  Actions round_copied(const Copied& event, Instant now);
+  Actions again(const std::string& key, const std::string& why, Instant now);
   Actions fenced(const ring::Move& move, const ring::Document& document, Instant now);
   Actions last_copies(Instant now);
   Actions entered(Instant now);
@@ -281,6 +294,8 @@ class Migration {
   Actions gone(const ring::Document& document, Instant now);
   Actions copy_meanwhile(Instant now);
   Actions copy_pending(bool fenced);
+  void add_pending(const std::vector<std::string>& keys, const std::vector<Touched>& elements);
+  std::size_t few_elements() const { return 4 * options_.limits.dirty_small_keys; }
   std::string refusal(const Identified& event) const;
   std::string clocks_apart(const Identified& event) const;
   bool too_much(std::int64_t skew_ms) const;
@@ -301,10 +316,10 @@ class Migration {
   std::set<SessionId> waiting_;  // members that have not answered yet
   std::uint64_t take_number_ = 0;
   Instant taken_at_{0};
-  std::set<std::string> pending_;  // dirty keys to copy next
-  std::uint64_t keys_seen_ = 0;    // by the scan
-  // Copied in pieces, and in how many takes each was found written again.
-  std::map<std::string, std::uint32_t> big_;
+  Dirty pending_;                // to copy next
+  std::uint64_t keys_seen_ = 0;  // by the scan
+  BigKeys big_;
+  std::vector<std::string> in_pieces_;       // keys of the round under way
   std::map<std::string, std::string> stay_;  // what cannot be moved, and why
   std::uint64_t copies_open_ = 0;            // CopyKeys without their Copied
   bool scan_open_ = false;

@@ -29,26 +29,6 @@ TEST(Migration, TakesDirtySetsWhileItScans) {
   EXPECT_EQ(std::get<Take>(round.front()).number, 2U);
 }
 
-TEST(Migration, WhatIsCopiedInPiecesWaitsForTheRounds) {
-  Story story;
-  Migration move = story.make();
-  story.to_scan(move);
-  move.step(ScanPage{.keys = {"big"}, .last = false}, story.now_);
-  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
-  story.now_ += milliseconds{101};
-  move.step(Tick{}, story.now_);
-  story.take(move, "r1", {"big", "small"});
-  const Actions meanwhile = story.take(move, "r2", {});
-  ASSERT_TRUE(has<CopyKeys>(meanwhile));
-  EXPECT_EQ(std::get<CopyKeys>(meanwhile.front()).keys, std::vector<std::string>{"small"});
-  move.step(Copied{.keys = 1}, story.now_);
-  move.step(ScanPage{.keys = {}, .last = true}, story.now_);
-  story.take(move, "r1", {}, 2);
-  const Actions round = story.take(move, "r2", {}, 2);
-  ASSERT_TRUE(has<CopyKeys>(round));
-  EXPECT_EQ(std::get<CopyKeys>(round.front()).keys, std::vector<std::string>{"big"});
-}
-
 TEST(Migration, ATakeOnItsWayIsAnsweredBeforeTheRoundsBegin) {
   Story story;
   Migration move = story.make();
@@ -94,41 +74,6 @@ TEST(Migration, KeysThatWaitForTheirCopiesAreBounded) {
   ASSERT_TRUE(has<Take>(move.step(Tick{}, story.now_)));
   const Actions over = story.take(move, "r1", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
   EXPECT_TRUE(writes(over, Change::kAbort));
-}
-
-TEST(Migration, NoFenceWhileABigKeyIsWritten) {
-  Story story;
-  Migration move = story.make();
-  story.to_scan(move);
-  move.step(ScanPage{.keys = {"big"}, .last = true}, story.now_);
-  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
-  story.take(move, "r1", {"big"});
-  EXPECT_TRUE(has<CopyKeys>(story.take(move, "r2", {})));
-  EXPECT_TRUE(has<Take>(move.step(Copied{.keys = 1, .big = {"big"}}, story.now_)));
-  story.take(move, "r1", {}, 2);
-  EXPECT_TRUE(writes(story.take(move, "r2", {}, 2), Change::kFence));
-  story.write(move, Change::kFence);
-  story.fenced_ack(move, "r1", {"big"});
-  EXPECT_TRUE(writes(story.fenced_ack(move, "r2"), Change::kAbort));
-  EXPECT_TRUE(move.outcome().again);
-}
-
-TEST(Migration, ABigKeyThatIsNeverAtRestStaysBehind) {
-  Story story;
-  Migration move = story.make();
-  story.to_scan(move);
-  move.step(ScanPage{.keys = {"big"}, .last = true}, story.now_);
-  move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
-  std::uint64_t round = 1;
-  for (; move.at() == Step::kRounds && round < 100; ++round) {
-    story.take(move, "r1", {"big"}, round);
-    story.take(move, "r2", {}, round);
-    move.step(Copied{.keys = 1, .big = {"big"}}, story.now_);
-  }
-  EXPECT_EQ(move.at(), Step::kAbort);
-  EXPECT_LT(round, 20U);
-  ASSERT_EQ(move.outcome().unmovable.size(), 1U);
-  EXPECT_EQ(move.outcome().unmovable[0].key, "big");
 }
 
 TEST(Migration, ManyDirtyKeysTakeAnotherRound) {

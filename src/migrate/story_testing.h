@@ -87,6 +87,24 @@ class Story {
     return move.step(Taken{SessionId{router}, number, std::move(keys), false}, now_);
   }
 
+  Actions take_elements(Migration& move, const std::string& router, std::vector<Touched> touched,
+                        std::uint64_t number) {
+    return move.step(Taken{SessionId{router}, number, {}, false, std::move(touched)}, now_);
+  }
+
+  // One key in pieces, whose whole copy took long. The number of the take under way.
+  std::uint64_t to_big_copied(Migration& move) {
+    to_scan(move);
+    move.step(ScanPage{.keys = {"big"}, .last = true}, now_);
+    move.step(Copied{.pieces = {"big"}}, now_);
+    for (const std::uint64_t number : {1U, 2U}) {
+      take(move, "r1", {}, number);
+      take(move, "r2", {}, number);
+    }
+    move.step(Copied{.keys = 1, .big = {"big"}}, now_);
+    return 3;
+  }
+
   Actions fenced_ack(Migration& move, const std::string& router,
                      std::vector<std::string> keys = {}) {
     return move.step(FencedAcked{SessionId{router}, std::move(keys), false, {}}, now_);

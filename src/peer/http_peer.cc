@@ -55,10 +55,13 @@ void HttpPeer::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
       });
 }
 
-void HttpPeer::take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<DirtyBatch> done) {
+void HttpPeer::take(MoveId move, Epoch phase_epoch, const TakeOrder& order, Done<DirtyBatch> done) {
   ask(kTake,
-      write_question(
-          {.to = options_.session, .move = move, .phase_epoch = phase_epoch, .number = number}),
+      write_question({.to = options_.session,
+                      .move = move,
+                      .phase_epoch = phase_epoch,
+                      .number = order.number,
+                      .watch = order.watch}),
       reading(read_batch, std::move(done)));
 }
 

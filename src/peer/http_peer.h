@@ -31,7 +31,7 @@ class HttpPeer final : public RouterPeer {
   const net::Address& address() const { return options_.address; }
 
   void await_copying(MoveId move, Epoch phase_epoch, Done<void> done) override;
-  void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<DirtyBatch> done) override;
+  void take(MoveId move, Epoch phase_epoch, const TakeOrder& order, Done<DirtyBatch> done) override;
   void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) override;
   void take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) override;
   void count_keys(Done<std::uint64_t> done) override;

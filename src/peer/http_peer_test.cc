@@ -20,9 +20,12 @@ class RecordingPeer final : public RouterPeer {
     note("await_copying", move, phase_epoch);
     done(refuse ? Result<void>(std::unexpected(*refuse)) : Result<void>());
   }
-  void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<DirtyBatch> done) override {
-    note("take" + std::to_string(number), move, phase_epoch);
-    done(DirtyBatch{.number = number, .keys = {std::string("a\0b", 3), ""}, .whole_range = true});
+  void take(MoveId move, Epoch phase_epoch, const TakeOrder& order,
+            Done<DirtyBatch> done) override {
+    note("take" + std::to_string(order.number), move, phase_epoch);
+    for (const std::string& key : order.watch) asked += "watch " + key + ";";
+    done(DirtyBatch{
+        .number = order.number, .keys = {std::string("a\0b", 3), ""}, .whole_range = true});
   }
   void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) override {
     note("await_fenced", move, phase_epoch);
@@ -87,7 +90,7 @@ TEST_F(HttpPeerTest, CarriesEveryQuestionAndAnswer) {
   HttpPeer other = peer();
   EXPECT_TRUE(answer<void>([&](auto done) { other.await_copying(MoveId{3}, Epoch{4}, done); }));
   const auto batch =
-      answer<DirtyBatch>([&](auto done) { other.take(MoveId{3}, Epoch{4}, 2, done); });
+      answer<DirtyBatch>([&](auto done) { other.take(MoveId{3}, Epoch{4}, {2, {"big"}}, done); });
   ASSERT_TRUE(batch) << batch.error().message;
   EXPECT_EQ(batch->keys, (std::vector<std::string>{std::string("a\0b", 3), ""}));
   EXPECT_TRUE(batch->whole_range);
@@ -96,7 +99,7 @@ TEST_F(HttpPeerTest, CarriesEveryQuestionAndAnswer) {
   ASSERT_TRUE(reports) << reports.error().message;
   EXPECT_EQ(reports->front().samples.front().token, Token{UINT64_MAX});
   EXPECT_EQ(*answer<std::uint64_t>([&](auto done) { other.count_keys(done); }), 12'345U);
-  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;take_heat 9;count;");
+  EXPECT_EQ(router_.asked, "await_copying 3 4;take2 3 4;watch big;take_heat 9;count;");
 }
 
 TEST_F(HttpPeerTest, AQuestionThatWaitsIsAnsweredWhenTheRouterIsDone) {

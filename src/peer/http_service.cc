@@ -53,7 +53,7 @@ void HttpService::handle(const net::HttpRequest& request, const net::HttpServer:
       reply(done ? response(200, write_done()) : refusal(done.error()));
     });
   } else if (name == kTake) {
-    router_.take(move, epoch, question->number, answering(reply, write_batch));
+    router_.take(move, epoch, {question->number, question->watch}, answering(reply, write_batch));
   } else if (name == kAwaitFenced) {
     router_.await_fenced(move, epoch, answering(reply, write_fenced));
   } else if (name == kTakeHeat) {

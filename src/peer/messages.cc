@@ -23,10 +23,20 @@ Json binary(std::string_view bytes) {
   return Json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
 }
 
+Json binaries(const std::vector<std::string>& all) {
+  Json list = Json::array();
+  for (const std::string& each : all) list.push_back(binary(each));
+  return list;
+}
+
 Json json_of(const DirtyBatch& batch) {
-  Json keys = Json::array();
-  for (const std::string& key : batch.keys) keys.push_back(binary(key));
-  return {{"number", batch.number}, {"keys", std::move(keys)}, {"whole_range", batch.whole_range}};
+  Json elements = Json::array();
+  for (const Touched& each : batch.elements)
+    elements.push_back({binary(each.key), binaries(each.elements)});
+  return {{"number", batch.number},
+          {"keys", binaries(batch.keys)},
+          {"whole_range", batch.whole_range},
+          {"elements", std::move(elements)}};
 }
 
 // Lists of numbers in the order of the fields: a report has thousands of samples.
@@ -73,6 +83,12 @@ class Reader {
     if (result_) result_ = fail(Code::kInvalid, "message of a router: " + what);
   }
 
+  void wants(std::string_view name, std::string_view what) {
+    std::string text(name);
+    text.append(": want ").append(what);
+    note(text);
+  }
+
   const Json& field(const Json& from, const char* name) {
     static const Json kNone;
     if (!result_) return kNone;
@@ -81,11 +97,16 @@ class Reader {
     note(std::string(name) + " is missing");
     return kNone;
   }
+  // What an older version does not say is empty.
+  const Json& new_list(const Json& from, const char* name) {
+    static const Json kNone = Json::array();
+    return from.contains(name) ? list(from, name) : kNone;
+  }
   const Json& list(const Json& from, const char* name) {
     static const Json kEmpty = Json::array();
     const Json& value = field(from, name);
     if (value.is_array()) return value;
-    note(std::string(name) + ": want a list");
+    wants(name, "a list");
     return kEmpty;
   }
   std::uint64_t number(const Json& value, const char* name, std::uint64_t most = UINT64_MAX) {
@@ -103,17 +124,17 @@ class Reader {
   bool flag_of(const Json& from, const char* name) {
     const Json& value = field(from, name);
     if (value.is_boolean()) return value.get<bool>();
-    note(std::string(name) + ": want true or false");
+    wants(name, "true or false");
     return false;
   }
   std::string text(const Json& value, const char* name) {
     if (value.is_string()) return value.get<std::string>();
-    note(std::string(name) + ": want a string");
+    wants(name, "a string");
     return {};
   }
   std::string bytes(const Json& value, const char* name) {
     if (value.is_binary()) return {value.get_binary().begin(), value.get_binary().end()};
-    note(std::string(name) + ": want bytes");
+    wants(name, "bytes");
     return {};
   }
   // Whether it is a list of so many values.
@@ -139,6 +160,13 @@ DirtyBatch batch_of(Reader& reader, const Json& json) {
   batch.number = reader.number_of(json, "number");
   batch.whole_range = reader.flag_of(json, "whole_range");
   for (const Json& key : reader.list(json, "keys")) batch.keys.push_back(reader.bytes(key, "keys"));
+  for (const Json& each : reader.new_list(json, "elements")) {
+    if (!reader.tuple(each, 2, "elements")) return batch;
+    Touched touched{.key = reader.bytes(each[0], "elements"), .elements = {}};
+    for (const Json& element : each[1])
+      touched.elements.push_back(reader.bytes(element, "elements"));
+    batch.elements.push_back(std::move(touched));
+  }
   return batch;
 }
 
@@ -234,17 +262,22 @@ std::string write_question(const Question& question) {
                  {"move", question.move.value()},
                  {"phase_epoch", question.phase_epoch.value()},
                  {"number", question.number},
-                 {"prices", question.prices}});
+                 {"prices", question.prices},
+                 {"watch", binaries(question.watch)}});
 }
 
 Result<Question> read_question(std::string_view bytes) {
   Reader reader(bytes);
   const Json& root = reader.root();
+  std::vector<std::string> watch;
+  for (const Json& key : reader.new_list(root, "watch"))
+    watch.push_back(reader.bytes(key, "watch"));
   return finish(reader, Question{.to = SessionId{reader.text(reader.field(root, "to"), "to")},
                                  .move = MoveId{reader.number_of(root, "move")},
                                  .phase_epoch = Epoch{reader.number_of(root, "phase_epoch")},
                                  .number = reader.number_of(root, "number"),
-                                 .prices = prices_of(reader, reader.field(root, "prices"))});
+                                 .prices = prices_of(reader, reader.field(root, "prices")),
+                                 .watch = std::move(watch)});
 }
 
 std::string write_done() { return packed(Json::object()); }

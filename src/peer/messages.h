@@ -38,7 +38,8 @@ struct Question {
   MoveId move = {};  // 0, and what follows, where the question has none
   Epoch phase_epoch = {};
   std::uint64_t number = 0;
-  heat::CommandPrices prices = {};  // of take_heat
+  heat::CommandPrices prices = {};      // of take_heat
+  std::vector<std::string> watch = {};  // of take
 
   friend bool operator==(const Question&, const Question&) = default;
 };

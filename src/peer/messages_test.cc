@@ -18,6 +18,8 @@ std::uint64_t random_number(Rng& rng) { return rng.next() >> rng.below(64); }
 
 DirtyBatch random_batch(Rng& rng) {
   DirtyBatch batch{.number = random_number(rng), .keys = {}, .whole_range = rng.chance(1, 3)};
+  for (std::uint64_t i = rng.below(4); i > 0; --i)
+    batch.elements.push_back({.key = random_bytes(rng), .elements = {random_bytes(rng), ""}});
   for (std::uint64_t i = rng.below(40); i > 0; --i) batch.keys.push_back(random_bytes(rng));
   return batch;
 }
@@ -66,7 +68,8 @@ TEST(PeerMessages, RoundTrip) {
                             .move = MoveId{random_number(rng)},
                             .phase_epoch = Epoch{random_number(rng)},
                             .number = random_number(rng),
-                            .prices = {{"get", 9'000}, {"zadd", UINT32_MAX}, {"set", 0}}};
+                            .prices = {{"get", 9'000}, {"zadd", UINT32_MAX}, {"set", 0}},
+                            .watch = {random_bytes(rng), ""}};
     ASSERT_EQ(read_question(write_question(question)), question);
 
     const DirtyBatch batch = random_batch(rng);
@@ -75,6 +78,7 @@ TEST(PeerMessages, RoundTrip) {
     EXPECT_EQ(same->number, batch.number);
     EXPECT_EQ(same->keys, batch.keys);
     EXPECT_EQ(same->whole_range, batch.whole_range);
+    EXPECT_EQ(same->elements, batch.elements);
 
     FencedAck ack{.last = random_batch(rng), .incarnations = {}};
     ack.incarnations[NodeId{3}] = {{.run_id = "r1", .replication_id = "p1"},
@@ -91,6 +95,20 @@ TEST(PeerMessages, RoundTrip) {
     ASSERT_EQ(told->size(), 2U);
     for (std::size_t i = 0; i < 2; ++i) expect_equal((*told)[i], reports[i]);
   }
+}
+
+// MessagePack, as older versions write it: no elements, nothing to watch.
+TEST(PeerMessages, AnOlderVersionKnowsKeysOnly) {
+  const auto batch =
+      read_batch(std::string("\x83\xa6number\x01\xa4keys\x91\xc4\x01k"
+                             "\xabwhole_range\xc2"));
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(batch->keys, std::vector<std::string>{"k"});
+  EXPECT_TRUE(batch->elements.empty());
+  const auto question = read_question(
+      std::string("\x85\xa2to\xa1s\xa4move\x01\xabphase_epoch\x02\xa6number\x03\xa6prices\x80"));
+  ASSERT_TRUE(question) << question.error().message;
+  EXPECT_TRUE(question->watch.empty());
 }
 
 TEST(PeerMessages, ErrorsKeepTheirCode) {

@@ -16,10 +16,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/touched.h"
 #include "heat/cost.h"
 #include "heat/report.h"
 
@@ -31,6 +33,19 @@ struct DirtyBatch {
   std::uint64_t number = 0;
   std::vector<std::string> keys;  // unique within the batch
   bool whole_range = false;
+  // Of keys that were watched, and only these elements of them: none of them is among `keys`.
+  std::vector<Touched> elements = {};
+};
+
+// Which batch is asked for, and the keys whose elements are to be marked from now on (rule 27): all
+// of the move, each time. A router that does not do so is right too.
+struct TakeOrder {
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is a whole order
+  TakeOrder(std::uint64_t batch, std::vector<std::string> keys = {})
+      : number(batch), watch(std::move(keys)) {}
+
+  std::uint64_t number;
+  std::vector<std::string> watch;
 };
 
 // A router is done with a fenced range.
@@ -51,7 +66,7 @@ class RouterPeer {
 
   // Batch numbers start at 1. Asking again for the batch that was handed out last hands out the
   // same keys; asking for the next forgets them.
-  virtual void take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+  virtual void take(MoveId move, Epoch phase_epoch, const TakeOrder& order,
                     Done<DirtyBatch> done) = 0;
 
   virtual void await_fenced(MoveId move, Epoch phase_epoch, Done<FencedAck> done) = 0;

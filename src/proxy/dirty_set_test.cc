@@ -55,6 +55,46 @@ TEST(DirtySet, JoinsBatchesAndTheirWholeRange) {
 }
 
 // Whatever is added between two takes is in the second, unless that says "the whole range".
+using Elements = std::vector<std::string>;
+
+TEST(DirtySet, ElementsAddUpToTheirWholeKey) {
+  DirtySet dirty(100);
+  dirty.add("h", Elements{"b", "a"});
+  dirty.add("h", Elements{"a", "c"});
+  dirty.add("whole", Elements{"x"});
+  dirty.add("whole");
+  dirty.add("whole", Elements{"y"});
+  EXPECT_EQ(dirty.size(), 4U);
+  const peer::DirtyBatch batch = dirty.take(1);
+  EXPECT_EQ(batch.keys, Elements{"whole"});
+  EXPECT_EQ(batch.elements, (std::vector<Touched>{{.key = "h", .elements = {"a", "b", "c"}}}));
+  EXPECT_EQ(dirty.size(), 0U);
+  EXPECT_TRUE(dirty.take(2).elements.empty());
+}
+
+TEST(DirtySet, TooManyElementsBecomeTheirKeyAndNotTheRange) {
+  DirtySet dirty(10);
+  dirty.add("other");
+  for (int i = 0; i < 50; ++i) dirty.add("h", Elements{"f" + std::to_string(i)});
+  const peer::DirtyBatch batch = dirty.take(1);
+  EXPECT_FALSE(batch.whole_range);
+  EXPECT_EQ(batch.keys, (Elements{"h", "other"}));
+  EXPECT_TRUE(batch.elements.empty());
+  dirty.add("h", Elements{std::string(10 * DirtySet::kBytesPerKey, 'x')});
+  EXPECT_EQ(dirty.take(2).keys, Elements{"h"}) << "their bytes are bounded too";
+}
+
+TEST(DirtySet, JoinsElementsOfSeveralWorkers) {
+  DirtySet joined(100);
+  joined.add({.number = 0, .keys = {"b"}, .elements = {{.key = "a", .elements = {"x"}}}});
+  joined.add({.number = 0,
+              .keys = {},
+              .elements = {{.key = "a", .elements = {"y"}}, {.key = "b", .elements = {"z"}}}});
+  const peer::DirtyBatch batch = joined.take(1);
+  EXPECT_EQ(batch.keys, Elements{"b"});
+  EXPECT_EQ(batch.elements, (std::vector<Touched>{{.key = "a", .elements = {"x", "y"}}}));
+}
+
 TEST(DirtySet, LosesNothingUnderRandomUse) {
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -124,8 +124,9 @@ void MoveDesk::answer_copying() {
   });
 }
 
-void MoveDesk::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+void MoveDesk::take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
                     Done<peer::DirtyBatch> done) {
+  const std::uint64_t number = order.number;
   Entry* const entry = find(move);
   if (entry == nullptr || !matches(entry->copying_epoch, phase_epoch)) {
     return done(other_phase(move, phase_epoch));
@@ -144,7 +145,7 @@ void MoveDesk::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
   entry->number = number;
   entry->missing = options_.workers;
   entry->takers.push_back(std::move(done));
-  options_.collect(move);
+  options_.collect(move, order.watch);
 }
 
 void MoveDesk::collected(std::size_t /*worker*/, MoveId move, const peer::DirtyBatch& keys) {
@@ -159,7 +160,10 @@ void MoveDesk::collected(std::size_t /*worker*/, MoveId move, const peer::DirtyB
 void MoveDesk::finish_gathering(Entry& entry) {
   entry.batch = entry.gathered.take(entry.number);
   const peer::DirtyBatch batch = *entry.batch;
-  if (options_.mutations.take_forgets) entry.batch->keys.clear();
+  if (options_.mutations.take_forgets) {
+    entry.batch->keys.clear();
+    entry.batch->elements.clear();
+  }
   for (const auto& taker : std::exchange(entry.takers, {})) taker(batch);
 }
 

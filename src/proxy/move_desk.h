@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/limits.h"
@@ -28,9 +29,9 @@ class MoveDesk {
   template <class T>
   using Done = peer::RouterPeer::Done<T>;
 
-  // Asks every worker for its dirty set of the move; the answer comes by `collected`, once for each
-  // worker.
-  using Collect = std::function<void(MoveId)>;
+  // Asks every worker for its dirty set of the move, and tells it whose elements to note from then
+  // on; the answer comes by `collected`, once for each worker.
+  using Collect = std::function<void(MoveId, const std::vector<std::string>& watch)>;
 
   struct Options {
     std::size_t workers = 1;
@@ -48,7 +49,8 @@ class MoveDesk {
 
   // ---- the driver -----------------------------------------------------------------------------
   void await_copying(MoveId move, Epoch phase_epoch, Done<void> done);
-  void take(MoveId move, Epoch phase_epoch, std::uint64_t number, Done<peer::DirtyBatch> done);
+  void take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
+            Done<peer::DirtyBatch> done);
   void await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done);
 
   // ---- the workers ----------------------------------------------------------------------------

@@ -79,9 +79,10 @@ class MoveDeskTest : public testing::Test {
   }
 
   std::vector<MoveId> collected;
-  MoveDesk desk{{.workers = 2, .limits = Limits{}, .mutations = {}, .collect = [this](MoveId move) {
-                   collected.push_back(move);
-                 }}};
+  MoveDesk desk{{.workers = 2,
+                 .limits = Limits{},
+                 .mutations = {},
+                 .collect = [this](MoveId move, const Keys&) { collected.push_back(move); }}};
   ring::Document document;
 };
 

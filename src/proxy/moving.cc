@@ -23,6 +23,7 @@ void Moving::adopt(const ring::RingView& view, const CommandList& unfinished) {
     }
   }
   moves_ = std::move(moves);
+  watching_ = std::ranges::any_of(moves_, [](const Open& open) { return !open.watched.empty(); });
   fences_ = 0;
   for (Open& open : moves_) {
     const ring::Move& move = *ring::find_move(view.document(), open.id);
@@ -84,14 +85,35 @@ void Moving::mark(const Command& command) {
       if (!ring::contains(move.ranges, key.token)) continue;
       // Behind a cleared fence nobody would ever copy this key again.
       CHECK(!move.cleared || is_mutated());
-      move.dirty.add(command.key(key));
+      note(move, command, key);
     }
   }
 }
 
-peer::DirtyBatch Moving::take(MoveId move) {
+void Moving::note(Open& move, const Command& command, const KeyRef& key) {
+  if (command.elements == nullptr) return move.dirty.add(command.key(key));
+  std::span<const std::string> elements(*command.elements);
+  if (mutations_.element_hides_key) return move.dirty.add_hiding(command.key(key), elements);
+  if (mutations_.element_mark_lost) elements = elements.subspan(1);
+  if (elements.empty()) return;
+  move.dirty.add(command.key(key), elements);
+}
+
+peer::DirtyBatch Moving::take(MoveId move, const std::vector<std::string>& watch) {
   Open* const open = find(move);
-  return open == nullptr ? peer::DirtyBatch{} : open->dirty.take(0);
+  if (open == nullptr) return {};
+  open->watched = {watch.begin(), watch.end()};
+  watching_ = std::ranges::any_of(moves_, [](const Open& each) { return !each.watched.empty(); });
+  return open->dirty.take(0);
+}
+
+bool Moving::watches(const Command& command, std::string_view raw) const {
+  return std::ranges::any_of(moves_, [&](const Open& move) {
+    return std::ranges::any_of(command.keys, [&](const KeyRef& key) {
+      return ring::contains(move.ranges, key.token) &&
+             move.watched.contains(raw.substr(key.offset, key.size));
+    });
+  });
 }
 
 void Moving::break_fence(MoveId move, Epoch phase_epoch) {

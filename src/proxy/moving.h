@@ -1,6 +1,7 @@
 // Moving: what one worker knows about the moves of its view (protocol rules 9 to 11).
 //
-//   COPYING, FENCED   the keys of finished writes go into the move's dirty set
+//   COPYING, FENCED   the keys of finished writes go into the move's dirty set; of keys that the
+//                     driver watches only the elements, where a write names them (rule 27)
 //   FENCED            commands of the range that are under way are counted down; at none left the
 //                     control side is told, once, with the dirty set
 //
@@ -9,6 +10,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -48,7 +52,12 @@ class Moving {
   void finished(const Command& command, bool ran);
 
   // The dirty set so far, which is empty then; whatever the phase. Empty when the move is unknown.
-  peer::DirtyBatch take(MoveId move);
+  // From now on the elements of the keys in `watch` are noted.
+  peer::DirtyBatch take(MoveId move, const std::vector<std::string>& watch = {});
+  // Some key is watched: the one test that every request pays.
+  bool watching() const { return watching_; }
+  // Whether the command has a key that is watched. To be asked when it is sent.
+  bool watches(const Command& command, std::string_view raw) const;
 
   // Only for the simulator: see Mutations::leave_fence_alone and mark_at_send.
   void break_fence(MoveId move, Epoch phase_epoch);
@@ -68,6 +77,7 @@ class Moving {
     ring::Phase phase = ring::Phase::kCopying;
     Epoch phase_epoch{};
     DirtySet dirty;
+    std::set<std::string, std::less<>> watched{};
     std::vector<Used> used{};
     std::size_t unfinished = 0;  // FENCED: commands of the range under way
     bool cleared = false;
@@ -77,6 +87,7 @@ class Moving {
   bool is_mutated() const;
   Open* find(MoveId move);
   bool concerns(const Open& move, const Command& command) const;
+  void note(Open& move, const Command& command, const KeyRef& key);
   void fence(Open& move, const CommandList& unfinished);
   void clear(Open& move);
 
@@ -85,6 +96,7 @@ class Moving {
   Cleared cleared_;
   std::vector<Open> moves_;
   std::size_t fences_ = 0;
+  bool watching_ = false;
 };
 
 }  // namespace cleave::proxy

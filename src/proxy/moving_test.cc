@@ -119,6 +119,36 @@ TEST_F(MovingTest, AWriteSentBeforeTheMoveIsNotedWhenItFinishes) {
   EXPECT_EQ(moving.take(move).keys, Keys{"early"});
 }
 
+// Rule 27: what was sent before the key was watched marks all of it.
+TEST_F(MovingTest, NotesTheElementsOfAWatchedKey) {
+  const MoveId move = begin(kRange);
+  Command& early = sent(kIn, "big", true);
+  EXPECT_FALSE(moving.watching());
+  moving.take(move, {"big"});
+  EXPECT_TRUE(moving.watching());
+  EXPECT_TRUE(moving.watches(made(kIn, "big", true), "big"));
+  EXPECT_FALSE(moving.watches(made(kIn, "other", true), "other"));
+  EXPECT_FALSE(moving.watches(made(kOut, "big", true), "big"));
+  Command& late = sent(kIn, "big", true);
+  late.elements = std::make_unique<Keys>(Keys{"f", "g"});
+  finish(late);
+  const peer::DirtyBatch batch = moving.take(move, {"big"});
+  EXPECT_TRUE(batch.keys.empty());
+  EXPECT_EQ(batch.elements, (std::vector<Touched>{{.key = "big", .elements = {"f", "g"}}}));
+  finish(early);
+  EXPECT_EQ(moving.take(move, {"big"}).keys, Keys{"big"});
+  moving.take(move);
+  EXPECT_FALSE(moving.watching());
+}
+
+TEST_F(MovingTest, NothingIsWatchedBehindTheMove) {
+  const MoveId move = begin(kRange);
+  moving.take(move, {"big"});
+  document = *ring::abort_move(document, move, document.moves.back().phase_epoch);
+  adopt();
+  EXPECT_FALSE(moving.watching());
+}
+
 TEST_F(MovingTest, HoldsTheFencedRangeOnly) {
   const MoveId move = begin(kRange);
   EXPECT_FALSE(holds(kIn));

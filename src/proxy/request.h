@@ -101,6 +101,8 @@ class Command final : public backend::ReplySink {
   std::string bytes;              // the whole command, or its keys one after another
   std::vector<KeyRef> keys;
   std::vector<std::uint32_t> places;  // fan-out: of its keys among the request's
+  // Of a write that touches no more of its keys; nullptr: all of them (rule 27).
+  std::unique_ptr<std::vector<std::string>> elements;
   std::uint64_t request_bytes = 0;
   std::uint32_t command_ns = heat::kCommandNsDefault;  // what it costs its server, without bytes
   Epoch epoch;                                         // of the view that `index` belongs to

@@ -122,7 +122,7 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
 
   void make_workers();
   Shared make_worker(std::size_t number);
-  void collect(MoveId move);
+  void collect(MoveId move, const std::vector<std::string>& watch);
   template <class Function>
   void on_each_worker(Function function);
   template <class T>
@@ -176,9 +176,9 @@ void Router::stats(std::function<void(RouterStats)> done) { impl_->stats(std::mo
 void Router::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
   impl_->desk().await_copying(move, phase_epoch, impl_->deferred(std::move(done)));
 }
-void Router::take(MoveId move, Epoch phase_epoch, std::uint64_t number,
+void Router::take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
                   Done<peer::DirtyBatch> done) {
-  impl_->desk().take(move, phase_epoch, number, impl_->deferred(std::move(done)));
+  impl_->desk().take(move, phase_epoch, order, impl_->deferred(std::move(done)));
 }
 void Router::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
   impl_->desk().await_fenced(move, phase_epoch, impl_->deferred(std::move(done)));
@@ -206,7 +206,9 @@ Router::Impl::Impl(Options options)
       desk_({.workers = options_.workers.size(),
              .limits = options_.limits,
              .mutations = options_.mutations,
-             .collect = [this](MoveId move) { collect(move); }}) {
+             .collect = [this](MoveId move, const std::vector<std::string>& watch) {
+               collect(move, watch);
+             }}) {
   CHECK(!options_.workers.empty());
 }
 
@@ -254,14 +256,14 @@ Router::Impl::Shared Router::Impl::make_worker(std::size_t number) {
   });
 }
 
-void Router::Impl::collect(MoveId move) {
+void Router::Impl::collect(MoveId move, const std::vector<std::string>& watch) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->loop().post(
-        [worker = workers_[i], move, i, weak = weak_from_this(), &control = options_.control] {
-          control.post([weak, i, move, keys = worker->take_dirty(move)] {
-            if (const auto self = weak.lock()) self->desk_.collected(i, move, keys);
-          });
-        });
+    workers_[i]->loop().post([worker = workers_[i], move, watch, i, weak = weak_from_this(),
+                              &control = options_.control] {
+      control.post([weak, i, move, keys = worker->take_dirty(move, watch)] {
+        if (const auto self = weak.lock()) self->desk_.collected(i, move, keys);
+      });
+    });
   }
 }
 

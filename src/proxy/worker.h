@@ -77,7 +77,9 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   void set_health(NodeId node, const std::string& down, const Incarnation& seen);
   // Requires: a view and the command table.
   void add_client(std::unique_ptr<net::Stream> stream);
-  peer::DirtyBatch take_dirty(MoveId move) { return moving_.take(move); }
+  peer::DirtyBatch take_dirty(MoveId move, const std::vector<std::string>& watch) {
+    return moving_.take(move, watch);
+  }
   // What was counted; from now on requests cost `costs` (nullptr: nothing is known of that yet).
   std::vector<heat::Report> take_heat(std::shared_ptr<const CommandCosts> costs) {
     if (costs != nullptr) costs_ = std::move(costs);
@@ -148,6 +150,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   void keep(Command& command, std::string_view raw, Keep what);
   void hold(Command& command, std::string_view raw);
   void release_held();
+  void note_elements(Command& command, std::string_view raw);
   void transmit(Command& command, std::string_view raw);
 
   // ---- worker_replies.cc ----------------------------------------------------------------------

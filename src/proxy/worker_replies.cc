@@ -29,6 +29,7 @@ void Command::reset() {
   if (keys.capacity() > kKeptBytes / sizeof(KeyRef)) keys.shrink_to_fit();
   places.clear();
   if (places.capacity() > kKeptBytes / sizeof(std::uint32_t)) places.shrink_to_fit();
+  elements.reset();
   request_bytes = 0;
   command_ns = heat::kCommandNsDefault;
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "proxy/worker.h"
+#include "route/touched_elements.h"
 
 namespace cleave::proxy {
 namespace {
@@ -146,10 +147,25 @@ void Worker::forward(Client& client, const wire::Request& said) {
 void Worker::place(Command& command, std::string_view raw) {
   command.epoch = view_->epoch();
   command.request_bytes = raw.size();
+  if (moving_.watching() && command.writes) note_elements(command, raw);
   if (moving_.fencing() && moving_.must_hold(command, *view_)) return hold(command, raw);
   const bool repeatable = !command.writes && raw.size() <= kRetryBytesMax;
   keep(command, raw, repeatable ? Keep::kAll : Keep::kKeys);
   transmit(command, raw);
+}
+
+// Rule 27: which elements of a key that is copied in pieces the write can touch. `raw` is the whole
+// command, with the keys' places in it. One that was held at a fence since before the key was
+// watched has none, and marks the whole key.
+void Worker::note_elements(Command& command, std::string_view raw) {
+  if (!moving_.watches(command, raw)) return;
+  wire::Request said;
+  wire::RequestParser parser(options_.limits);
+  const Result<std::size_t> size = parser.parse(raw, said);
+  if (!size || *size != raw.size()) return;
+  std::vector<std::string> elements = route::touched_elements(said.args);
+  if (elements.empty()) return;
+  command.elements = std::make_unique<std::vector<std::string>>(std::move(elements));
 }
 
 // What must outlive the sending: the keys, for the dirty set and the heat; or everything.
