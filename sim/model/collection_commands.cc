@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <vector>
 
+#include "base/hash.h"
 #include "sim/model/command.h"
 
 namespace cleave::sim {
@@ -138,6 +140,48 @@ void hdel(Call& call) {
   drop_if_empty(call, call.args[1]);
 }
 
+void hmget(Call& call) {
+  const auto found = find_as<HashValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  wire::append_array_header(call.reply, call.args.size() - 2);
+  for (const std::string& field : call.args.subspan(2)) {
+    if (found.value == nullptr || !found.value->contains(field)) {
+      wire::append_null(call.reply);
+    } else {
+      wire::append_bulk(call.reply, found.value->at(field));
+    }
+  }
+}
+
+void hkeys(Call& call) {
+  const auto found = find_as<HashValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  wire::append_array_header(call.reply, found.value == nullptr ? 0 : found.value->size());
+  if (found.value == nullptr) return;
+  for (const auto& [field, text] : *found.value) wire::append_bulk(call.reply, field);
+}
+
+void hstrlen(Call& call) {
+  const auto found = find_as<HashValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  const bool there = found.value != nullptr && found.value->contains(call.args[2]);
+  wire::append_integer(call.reply, there ? as_integer(found.value->at(call.args[2]).size()) : 0);
+}
+
+void hincrby(Call& call) {
+  std::int64_t by = 0;
+  std::int64_t number = 0;
+  if (!parse_integer(call.args[3], by)) return wire::append_error(call.reply, kNotInteger);
+  const auto found = find_as<HashValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  if (found.value != nullptr && found.value->contains(call.args[2]) &&
+      !parse_integer(found.value->at(call.args[2]), number))
+    return wire::append_error(call.reply, "ERR hash value is not an integer");
+  HashValue& hash = edit_as<HashValue>(call, call.args[1]);
+  hash[call.args[2]] = std::to_string(number + by);
+  wire::append_integer(call.reply, number + by);
+}
+
 void hgetall(Call& call) {
   const auto found = find_as<HashValue>(call, call.args[1]);
   if (found.wrong_type) return;
@@ -178,27 +222,91 @@ std::string score_text(double score) {
   return {buffer, static_cast<std::size_t>(size)};
 }
 
+// The name of each element: a map's key, or a set's member.
+template <class Element>
+const std::string& name_of(const Element& element) {
+  if constexpr (std::is_same_v<Element, std::string>) {
+    return element;
+  } else {
+    return element.first;
+  }
+}
+
+// Of HSCAN and its like: in the order of a hash, so that what is there all the time is in some
+// page.
+struct ScanOf {
+  std::uint64_t from = 0;
+  std::size_t count = 10;
+};
+
+bool parse_scan(Call& call, ScanOf& scan) {
+  std::int64_t from = 0;
+  std::int64_t count = as_integer(scan.count);
+  const bool counted = call.args.size() == 5 && upper(call.args[3]) == "COUNT";
+  const bool fits = call.args.size() == 3 || counted;
+  if (!parse_integer(call.args[2], from) || from < 0) {
+    wire::append_error(call.reply, "ERR invalid cursor");
+    return false;
+  }
+  if (!fits || (counted && (!parse_integer(call.args[4], count) || count < 1))) {
+    wire::append_error(call.reply, kSyntax);
+    return false;
+  }
+  scan = {.from = static_cast<std::uint64_t>(from), .count = static_cast<std::size_t>(count)};
+  return true;
+}
+
+template <class Element>
+void append_element(std::vector<std::string>& texts, const Element& element) {
+  texts.push_back(name_of(element));
+  if constexpr (std::is_same_v<Element, HashValue::value_type>) texts.push_back(element.second);
+  if constexpr (std::is_same_v<Element, ZsetValue::value_type>)
+    texts.push_back(score_text(element.second));
+}
+
 // HSCAN, SSCAN, ZSCAN: small collections come in one page, as from the real server.
 template <class T>
 void scan_elements(Call& call) {
+  ScanOf scan;
+  if (!parse_scan(call, scan)) return;
   const auto found = find_as<T>(call, call.args[1]);
   if (found.wrong_type) return;
-  std::vector<std::string> texts;
+  using Element = typename T::value_type;
+  std::multimap<std::uint64_t, const Element*> order;
   if (found.value != nullptr) {
-    for (const auto& element : *found.value) {
-      if constexpr (std::is_same_v<T, SetValue>) {
-        texts.push_back(element);
-      } else {
-        texts.push_back(element.first);
-        if constexpr (std::is_same_v<T, HashValue>) texts.push_back(element.second);
-        if constexpr (std::is_same_v<T, ZsetValue>) texts.push_back(score_text(element.second));
-      }
+    for (const Element& element : *found.value)
+      order.emplace((xxh3_64(name_of(element)) >> 16U) + 1, &element);
+  }
+  std::vector<std::string> texts;
+  std::uint64_t next = 0;
+  std::size_t listed = 0;
+  for (auto each = order.lower_bound(scan.from); each != order.end(); ++each, ++listed) {
+    if (listed >= scan.count && each->first != std::prev(each)->first) {
+      next = each->first;
+      break;
     }
+    append_element(texts, *each->second);
   }
   wire::append_array_header(call.reply, 2);
-  wire::append_bulk(call.reply, "0");
+  wire::append_bulk(call.reply, std::to_string(next));
   wire::append_array_header(call.reply, texts.size());
   for (const std::string& text : texts) wire::append_bulk(call.reply, text);
+}
+
+void sismember(Call& call) {
+  const auto found = find_as<SetValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  const bool there = found.value != nullptr && found.value->contains(call.args[2]);
+  wire::append_integer(call.reply, there ? 1 : 0);
+}
+
+void smismember(Call& call) {
+  const auto found = find_as<SetValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  wire::append_array_header(call.reply, call.args.size() - 2);
+  for (const std::string& member : call.args.subspan(2))
+    wire::append_integer(call.reply,
+                         found.value != nullptr && found.value->contains(member) ? 1 : 0);
 }
 
 void smembers(Call& call) {
@@ -245,6 +353,19 @@ void zscore(Call& call) {
   wire::append_bulk(call.reply, score_text(found.value->at(call.args[2])));
 }
 
+void zmscore(Call& call) {
+  const auto found = find_as<ZsetValue>(call, call.args[1]);
+  if (found.wrong_type) return;
+  wire::append_array_header(call.reply, call.args.size() - 2);
+  for (const std::string& member : call.args.subspan(2)) {
+    if (found.value == nullptr || !found.value->contains(member)) {
+      wire::append_null(call.reply);
+    } else {
+      wire::append_bulk(call.reply, score_text(found.value->at(member)));
+    }
+  }
+}
+
 void zrange(Call& call) {
   const bool scores = call.args.size() == 5 && upper(call.args[4]) == "WITHSCORES";
   if (call.args.size() > 4 && !scores) return wire::append_error(call.reply, kSyntax);
@@ -270,9 +391,13 @@ constexpr CommandInfo kCommands[] = {
     {"hdel", -3, true, 1, 1, 1, hdel},
     {"hget", 3, false, 1, 1, 1, hget},
     {"hgetall", 2, false, 1, 1, 1, hgetall},
+    {"hincrby", 4, true, 1, 1, 1, hincrby},
+    {"hkeys", 2, false, 1, 1, 1, hkeys},
     {"hlen", 2, false, 1, 1, 1, count_elements<HashValue>},
+    {"hmget", -3, false, 1, 1, 1, hmget},
     {"hscan", -3, false, 1, 1, 1, scan_elements<HashValue>},
     {"hset", -4, true, 1, 1, 1, hset},
+    {"hstrlen", 3, false, 1, 1, 1, hstrlen},
     {"llen", 2, false, 1, 1, 1, count_elements<ListValue>},
     {"lpop", -2, true, 1, 1, 1, lpop},
     {"lpush", -3, true, 1, 1, 1, lpush},
@@ -281,11 +406,14 @@ constexpr CommandInfo kCommands[] = {
     {"rpush", -3, true, 1, 1, 1, rpush},
     {"sadd", -3, true, 1, 1, 1, sadd},
     {"scard", 2, false, 1, 1, 1, count_elements<SetValue>},
+    {"sismember", 3, false, 1, 1, 1, sismember},
     {"smembers", 2, false, 1, 1, 1, smembers},
+    {"smismember", -3, false, 1, 1, 1, smismember},
     {"srem", -3, true, 1, 1, 1, remove_members<SetValue>},
     {"sscan", -3, false, 1, 1, 1, scan_elements<SetValue>},
     {"zadd", -4, true, 1, 1, 1, zadd},
     {"zcard", 2, false, 1, 1, 1, count_elements<ZsetValue>},
+    {"zmscore", -3, false, 1, 1, 1, zmscore},
     {"zrange", -4, false, 1, 1, 1, zrange},
     {"zrem", -3, true, 1, 1, 1, remove_members<ZsetValue>},
     {"zscan", -3, false, 1, 1, 1, scan_elements<ZsetValue>},

@@ -159,6 +159,12 @@ class ModelClient final : public net::StreamEvents {
 
 // K key, F field, V value, N number, I index, B bad or odd time, T time, D a DUMP payload.
 const std::vector<Args> kForms = {
+    {"HMGET", "K", "F", "F"},
+    {"HSTRLEN", "K", "F"},
+    {"HINCRBY", "K", "F", "1"},
+    {"SISMEMBER", "K", "F"},
+    {"SMISMEMBER", "K", "F", "F"},
+    {"ZMSCORE", "K", "F", "F"},
     {"GET", "K"},
     {"SET", "K", "V"},
     {"SET", "K", "V", "PX", "T"},

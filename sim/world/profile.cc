@@ -165,6 +165,15 @@ void season_everything(Profile& profile, Rng& rng) {
   profile.phase_fault_one_of = rng.chance(1, 2) ? between(rng, 4, 20) : 0;
 }
 
+// Collections that go in pieces and are written all the time (rule 27), small ones too.
+void season_collections(Profile& profile, Rng& rng) {
+  if (!rng.chance(1, 3)) return;
+  profile.workload.collections = between(rng, 1, 4);
+  profile.workload.elements = between(rng, 6, 12);
+  profile.limits.big_value_bytes = between(rng, 150, 400);
+  profile.limits.dirty_rounds_max = std::max(profile.limits.dirty_rounds_max, 12U);
+}
+
 void season(Profile& profile, Rng& rng) {
   switch (profile.flavour) {
     case Flavour::kCalm: return;
@@ -244,6 +253,7 @@ Profile make_profile(std::uint64_t seed) {
   if (!profile.unmarked_server && !profile.foreign_keys && rng.chance(1, 3)) {
     profile.workload.flush_one_of = between(rng, 60, 600);
   }
+  season_collections(profile, rng);
   return profile;
 }
 

@@ -37,6 +37,31 @@ std::vector<std::string> all_keys(const WorkloadOptions& options) {
   return all;
 }
 
+// "h0", "s1", "z2", "h3", ...
+std::string collection_name(std::size_t number) {
+  constexpr std::string_view kKinds = "hsz";
+  return kKinds[number % kKinds.size()] + std::to_string(number);
+}
+
+// Of a hash the first half are registers, the others counters. Long, so that a set is big too.
+std::string element_name(std::size_t number) {
+  return "e" + std::to_string(number) + "-of-a-collection-that-goes-in-pieces";
+}
+
+// The command by which elements of this collection are read, written and removed.
+struct ElementCommands {
+  std::string_view read;
+  std::string_view write;
+  std::string_view remove;
+};
+ElementCommands commands_of(const std::string& key) {
+  switch (key.front()) {
+    case 'h': return {.read = "HGET", .write = "HSET", .remove = "HDEL"};
+    case 's': return {.read = "SISMEMBER", .write = "SADD", .remove = "SREM"};
+    default: return {.read = "ZSCORE", .write = "ZADD", .remove = "ZREM"};
+  }
+}
+
 // The router promises that a command with such an error is not executed, now or later.
 bool says_not_executed(std::string_view error) {
   for (const std::string_view words :
@@ -165,6 +190,13 @@ Workload::Workload(Scheduler& scheduler, Network& network, const WorkloadOptions
       options_(options),
       routers_(std::move(routers)),
       keys_(all_keys(options)) {
+  for (const std::string& key : keys_) places_[key] = {.key = key, .element = {}};
+  for (std::size_t i = 0; i < options_.collections; ++i) {
+    collections_.push_back(collection_name(i));
+    for (std::size_t n = 0; n < options_.elements; ++n)
+      places_[collections_.back() + "/" + element_name(n)] = {.key = collections_.back(),
+                                                              .element = element_name(n)};
+  }
   for (std::size_t i = 0; i < options_.clients; ++i) {
     Process& process = network.add_process("10.3.0." + std::to_string(i + 1));
     loops_.push_back(std::make_unique<SimLoop>(network, process));
@@ -180,7 +212,7 @@ void Workload::start() {
 }
 
 void Workload::read_everything() {
-  unread_ = {keys_.begin(), keys_.end()};
+  for (const auto& [name, place] : places_) unread_.insert(name);
   reading_ = true;
 }
 
@@ -205,6 +237,7 @@ Planned Workload::plan(Rng& rng, const std::string& who) {
   if (options_.flush_one_of > 0 &&
       (std::exchange(flush_next_, false) || rng.chance(1, options_.flush_one_of)))
     return plan_flush(who);
+  if (options_.collections > 0 && rng.chance(1, 2)) return plan_element(rng, who);
   const std::uint64_t what = rng.below(100);
   if (what < 10) return plan_several(rng, who);
   if (what < 30 && options_.counters > 0) return plan_counter(rng, who);
@@ -269,19 +302,76 @@ Planned Workload::plan_several(Rng& rng, const std::string& who) {
   return planned;
 }
 
+Planned Workload::plan_element(Rng& rng, const std::string& who) {
+  const std::string& key = collections_[rng.below(collections_.size())];
+  const ElementCommands commands = commands_of(key);
+  const std::uint64_t what = rng.below(100);
+  if (what < 2) return plan_removal(key, who);
+  const std::size_t half = options_.elements / 2;
+  const bool hash = key.front() == 'h';
+  if (hash && what >= 80) {
+    const std::string counter = element_name(half + rng.below(half));
+    return one(key + "/" + counter, {.kind = OpKind::kIncrement}, who,
+               {"HINCRBY", key, counter, "1"});
+  }
+  const bool reads = what < 30;
+  const bool removes = !reads && what < 50;
+  std::set<std::size_t> chosen;
+  const std::size_t count = reads ? 1 : 1 + rng.below(3);
+  // Counters are read and removed too, but not set.
+  while (chosen.size() < count)
+    chosen.insert(rng.below(hash && !reads && !removes ? half : options_.elements));
+  std::vector<std::string> args{
+      std::string(reads ? commands.read : (removes ? commands.remove : commands.write)), key};
+  Planned planned{
+      .bytes = {}, .ops = {}, .member = reads && key.front() == 's', .called = scheduler_.now()};
+  for (const std::size_t each : chosen) {
+    const std::string name = element_name(each);
+    Op op{.kind = reads ? OpKind::kRead : (removes ? OpKind::kDelete : OpKind::kSet),
+          .argument = 1,
+          .called = scheduler_.now(),
+          .who = who};
+    std::string text;
+    if (!reads && !removes && key.front() != 's') text = new_value(rng, op.argument);
+    if (!text.empty() && key.front() == 'z') args.push_back(std::to_string(op.argument));
+    args.push_back(name);
+    if (!text.empty() && hash) args.push_back(text);
+    planned.ops.push_back(history_.begin(key + "/" + name, std::move(op)));
+  }
+  const std::vector<std::string_view> views(args.begin(), args.end());
+  wire::append_command(planned.bytes, views);
+  return planned;
+}
+
+// Of a collection with all its elements.
+Planned Workload::plan_removal(const std::string& key, const std::string& who) {
+  Planned planned{.bytes = wire::command({"DEL", key}), .ops = {}, .called = scheduler_.now()};
+  for (const auto& [name, place] : places_) {
+    if (place.key != key) continue;
+    Op op{.kind = OpKind::kDelete, .called = scheduler_.now(), .who = who};
+    planned.ops.push_back(history_.begin(name, std::move(op)));
+  }
+  return planned;
+}
+
 // A deletion of every key, each at a moment of its own.
 Planned Workload::plan_flush(const std::string& who) {
   Planned planned{.bytes = wire::command({"FLUSHALL"}), .ops = {}, .called = scheduler_.now()};
-  for (const std::string& key : keys_) {
+  for (const auto& [name, place] : places_) {
     Op op{.kind = OpKind::kDelete, .called = scheduler_.now(), .who = who};
-    planned.ops.push_back(history_.begin(key, std::move(op)));
+    planned.ops.push_back(history_.begin(name, std::move(op)));
   }
   return planned;
 }
 
 Planned Workload::plan_reading(const std::string& who) {
-  const std::string key = unread_.empty() ? keys_.front() : *unread_.begin();
-  return one(key, {.kind = OpKind::kRead}, who, {"GET", key});
+  const std::string name = unread_.empty() ? keys_.front() : *unread_.begin();
+  const Place& place = places_.at(name);
+  if (place.element.empty()) return one(name, {.kind = OpKind::kRead}, who, {"GET", name});
+  Planned planned = one(name, {.kind = OpKind::kRead}, who,
+                        {commands_of(place.key).read, place.key, place.element});
+  planned.member = place.key.front() == 's';
+  return planned;
 }
 
 // ---- replies
@@ -306,6 +396,8 @@ void Workload::finish(const Planned& planned, const wire::Reply& reply) {
         continue;
       }
       result = value_of(reply.elements[i]);
+    } else if (kind == OpKind::kRead && planned.member) {
+      result = reply.integer == 1 ? 1 : kAbsent;
     } else if (kind == OpKind::kRead || kind == OpKind::kIncrement) {
       result = value_of(reply);
     } else if (kind == OpKind::kDelete && reply.type == wire::Reply::Type::kInteger &&

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct WorkloadOptions {
   std::size_t registers = 12;
   std::size_t counters = 4;
   std::size_t expiring = 4;
+  std::size_t collections =
+      0;                     // hashes, sets and sorted sets in turn, each element a key of its own
+  std::size_t elements = 8;  // of each
   std::uint64_t reads_percent = 40;
   std::size_t pipeline_max = 4;
   nanoseconds pause_max = milliseconds{6};   // between a client's batches, in a burst
@@ -45,8 +49,15 @@ struct Planned {
   std::string bytes;
   std::vector<OpRef> ops;  // one for each key
   bool per_key = false;    // the reply is an array with an element for each
+  bool member = false;     // the reply tells whether it is there
   nanoseconds expires{0};  // of a write that expires
   Instant called{0};
+};
+
+// Where what the history calls a key lies on a server.
+struct Place {
+  std::string key;
+  std::string element;  // empty: the whole key
 };
 
 class Workload;
@@ -103,7 +114,11 @@ class Workload {
   std::vector<std::string> unread() const { return {unread_.begin(), unread_.end()}; }
 
   History& history() { return history_; }
+  // Of servers; collections are not among them.
   const std::vector<std::string>& keys() const { return keys_; }
+  const std::vector<std::string>& collections() const { return collections_; }
+  // By the history's keys.
+  const std::map<std::string, Place>& places() const { return places_; }
   // What no client should ever hear: bytes that are no reply, replies nobody asked for.
   const std::vector<std::string>& broken() const { return broken_; }
 
@@ -115,6 +130,8 @@ class Workload {
   Planned plan_counter(Rng& rng, const std::string& who);
   Planned plan_expiring(Rng& rng, const std::string& who);
   Planned plan_several(Rng& rng, const std::string& who);
+  Planned plan_element(Rng& rng, const std::string& who);
+  Planned plan_removal(const std::string& key, const std::string& who);
   Planned plan_flush(const std::string& who);
   Planned plan_reading(const std::string& who);
   Planned one(const std::string& key, Op op, const std::string& who,
@@ -129,6 +146,8 @@ class Workload {
   Routers routers_;
   History history_;
   std::vector<std::string> keys_;  // registers first
+  std::vector<std::string> collections_;
+  std::map<std::string, Place> places_;
   std::int64_t next_value_ = 1'000'000;
   bool stopped_ = false;
   bool flush_next_ = false;

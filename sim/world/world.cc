@@ -79,7 +79,9 @@ World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutati
       if (router->serving()) serving.push_back(router->address());
     return serving;
   });
-  ownership_ = std::make_unique<OwnershipChecker>(workload_->keys());
+  std::vector<std::string> keys = workload_->keys();
+  keys.insert(keys.end(), workload_->collections().begin(), workload_->collections().end());
+  ownership_ = std::make_unique<OwnershipChecker>(std::move(keys));
   leftovers_ = std::make_unique<LeftoverChecker>(
       servers_, profile_.lossy_servers || profile_.faults.failover > 0);
   faults_ = std::make_unique<Faults>(*this);
@@ -322,9 +324,9 @@ void World::start_server(std::size_t index) {
 void World::lost_writes(std::size_t server, const std::set<std::string>& keys) {
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr) return;
-  for (const std::string& key : keys) {
-    if (std::ranges::find(workload_->keys(), key) == workload_->keys().end()) continue;
-    const Token token = view->token_of(key);
+  for (const auto& [key, place] : workload_->places()) {
+    if (!keys.contains(place.key)) continue;
+    const Token token = view->token_of(place.key);
     const bool owner = view->owner(token) == view->document().nodes[server].id;
     const std::int64_t value = value_at(server, key);
     if (const ring::Move* move = looked_at(*view, server, token); move != nullptr)
@@ -340,8 +342,20 @@ void World::lost_writes(std::size_t server, const std::set<std::string>& keys) {
 }
 
 std::int64_t World::value_at(std::size_t server, const std::string& key) {
-  const Entry* entry = servers_[server]->current().peek(key);
-  return entry == nullptr ? kAbsent : stored_number(std::get<std::string>(entry->value));
+  const Place& place = workload_->places().at(key);
+  const Entry* entry = servers_[server]->current().peek(place.key);
+  if (entry == nullptr) return kAbsent;
+  if (const auto* hash = std::get_if<HashValue>(&entry->value)) {
+    const auto field = hash->find(place.element);
+    return field == hash->end() ? kAbsent : stored_number(field->second);
+  }
+  if (const auto* set = std::get_if<SetValue>(&entry->value))
+    return set->contains(place.element) ? 1 : kAbsent;
+  if (const auto* zset = std::get_if<ZsetValue>(&entry->value)) {
+    const auto member = zset->find(place.element);
+    return member == zset->end() ? kAbsent : static_cast<std::int64_t>(member->second);
+  }
+  return stored_number(std::get<std::string>(entry->value));
 }
 
 // The fenced move of that token with the server at one end, if the driver has looked at it since.
@@ -381,8 +395,8 @@ void World::settle_losses(const ring::RingView& before, const ring::RingView& af
 // person was told.
 void World::settle_taking_back(const ring::Move& move) {
   const std::size_t server = server_of(*checker_.view(), move.destination);
-  for (const std::string& key : workload_->keys()) {
-    if (ring::contains(move.ranges, checker_.view()->token_of(key)))
+  for (const auto& [key, place] : workload_->places()) {
+    if (ring::contains(move.ranges, checker_.view()->token_of(place.key)))
       workload_->history().lost_at_server(key, scheduler_.now(), value_at(server, key));
   }
 }
