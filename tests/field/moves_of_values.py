@@ -256,6 +256,7 @@ def element_too_large(lab):
     told = str(router.get("/decisions")["decisions"]) + str(ended and ended["why"])
     moved_away = router.owner("huge") == "b"
     lab.must(moved_away or "huge" in told, f"no key is named: {told[:200]}")
+    lab.must(moved_away or "limits.element_bytes_max" in told, f"no limit is named: {told[:200]}")
 
 
 @case("X10c", "a string of 60 MB moves in pieces", seconds=60)
