@@ -1,8 +1,8 @@
 // Copies one big value in pieces: read piece by piece, written into a hidden key, renamed at the
-// end; and afterwards, as often as needed, only elements of it (protocol rule 27). Neither server is
-// stopped for longer than one piece takes, and a piece is bounded in bytes: how many elements make
-// one is told by the value's mean, and by the pieces before. An element larger than a piece travels
-// alone.
+// end; and afterwards, as often as needed, only elements of it (protocol rule 27). Neither server
+// is stopped for longer than one piece takes, and a piece is bounded in bytes: how many elements
+// make one is told by the value's mean, and by the pieces before. An element larger than a piece
+// travels alone.
 //
 // The pieces are not one moment's: whoever changes the key meanwhile has it, or what he changed of
 // it, noted as dirty, and that is copied again (protocol rules 10 and 16). Leftovers of a copy that
