@@ -300,20 +300,20 @@ void MoveDriver::act_on(const migrate::AwaitFenced& action) {
   peer::RouterPeer* router = options_.directory.find(action.session);
   if (router == nullptr || migration_.at() != migrate::Step::kAwaitFenced) return;
   const NodeId source = migration_.request().source;
-  router->await_fenced(
-      migration_.id(), migration_.fenced_epoch(),
-      guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
-        if (!ack) {
-          options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
-          return;
-        }
-        if (ack->last.whole_range) copied_->keys = 0;
-        feed(migrate::FencedAcked{.session = action.session,
-                                  .keys = std::move(ack->last.keys),
-                                  .whole_range = ack->last.whole_range,
-                                  .source_incarnations = ack->incarnations[source],
-                                  .elements = std::move(ack->last.elements)});
-      }));
+  router->await_fenced(migration_.id(), migration_.fenced_epoch(),
+                       guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
+                         if (!ack) {
+                           options_.loop.after(kAskAgain,
+                                               guarded(alive_, [this, action] { act_on(action); }));
+                           return;
+                         }
+                         if (ack->last.whole_range) copied_->keys = 0;
+                         feed(migrate::FencedAcked{.session = action.session,
+                                                   .keys = std::move(ack->last.keys),
+                                                   .whole_range = ack->last.whole_range,
+                                                   .source_incarnations = ack->incarnations[source],
+                                                   .elements = std::move(ack->last.elements)});
+                       }));
 }
 
 void MoveDriver::act_on(const migrate::Over&) {

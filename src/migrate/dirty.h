@@ -1,5 +1,5 @@
-// Dirty: what routers have marked and nobody has copied since: keys as a whole, and of others single
-// elements (protocol rules 16 and 27).
+// Dirty: what routers have marked and nobody has copied since: keys as a whole, and single
+// elements of others (protocol rules 16 and 27).
 //
 // Threads: values.
 #pragma once
