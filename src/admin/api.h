@@ -30,6 +30,7 @@
 //   GET    /strays                      keys that lie where the ring does not look for them
 //   POST   /strays/move /strays/read    {node, cursor?}
 //   POST   /strays/remove               {node, keys}
+//   POST   /strays/accept               those that are there are known
 //   GET    /presplit                    what is expected
 //   POST   /presplit         {events, dry_run?, force?}
 //   DELETE /presplit/NAME

@@ -30,6 +30,10 @@ bool Api::post_strays(const net::HttpRequest& request, const std::string& verb, 
     post_strays_remove(request, done);
     return true;
   }
+  if (verb == "accept") {
+    options_.order_taker.accept_strays(when_counted(done, "strays"));
+    return true;
+  }
   if (verb != "move" && verb != "read") return false;
   post_strays_page(request, verb, done);
   return true;

@@ -96,6 +96,11 @@ TEST_F(StraysApi, StraysAreHandledPageByPage) {
                                       "remove strays of 1 k/0000000000000abc"}));
 }
 
+TEST_F(StraysApi, StraysAreAccepted) {
+  EXPECT_EQ(Json::parse(ask("POST", "/strays/accept").body)["strays"], 7);
+  EXPECT_EQ(operator_.orders, (std::vector<std::string>{"accept strays"}));
+}
+
 TEST_F(StraysApi, AnOrderThatIsNotUnderstoodDoesNothing) {
   for (const std::string body : {R"({})", R"({"node":"z"})", R"({"node":"a","cursor":7})"})
     EXPECT_GE(ask("POST", "/strays/move", body).status, 400) << body;

@@ -45,6 +45,7 @@ class RecordingOperator final : public control::Operator {
   void list_strays(Done<control::StrayList> done) override;
   void move_strays(control::StrayPage from, Done<control::StraysHandled> done) override;
   void read_strays(control::StrayPage from, Done<control::StrayDumps> done) override;
+  void accept_strays(Done<std::uint64_t> done) override;
   void remove_strays(NodeId node, std::vector<control::StrayDump> dumps,
                      Done<control::StraysHandled> done) override;
 

@@ -99,6 +99,8 @@ Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,
           {"share_ppm", strays.count.share_ppm()},
           {"error_ppm", strays.count.error_ppm()},
           {"since_ms", strays.since.value()},
+          {"accepted", strays.accepted},
+          {"grew_ms", strays.grew.value()},
           {"examples", render_examples(strays.count, document)}};
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 struct StraysOptions {
   bool to_owner = false;
+  bool accept = false;
   std::string set_aside;           // path of the file; empty: not asked for
   std::vector<std::string> nodes;  // only theirs; empty: of all
 };
@@ -163,6 +164,11 @@ class StrayPasses {
 
 int strays(const Cli& cli, const StraysOptions& options) {
   if (options.to_owner) return StrayPasses(cli, options).to_owner();
+  if (options.accept) {
+    return cli.show(cli.client().post("/strays/accept"), [](const Json& answer) {
+      std::cout << grouped(answer.value("strays", std::uint64_t{0})) << " strays are known now\n";
+    });
+  }
   if (!options.set_aside.empty()) return StrayPasses(cli, options).set_aside();
   return cli.show(cli.client().get("/strays"), print_list);
 }
@@ -184,6 +190,11 @@ void add_strays(Cli& cli) {
       command.add_option("--set-aside", options->set_aside,
                          "write them into this new file, then remove them from the servers");
   owner->excludes(aside);
+  command
+      .add_flag("--accept", options->accept,
+                "those that are there are known: only more of them hold moves back")
+      ->excludes(owner)
+      ->excludes(aside);
   command.add_option("--node", options->nodes, "only those at this node; may be given again");
 }
 

@@ -37,6 +37,7 @@ std::string_view to_string(Why why) {
     case Why::kBound: return "bound";
     case Why::kNoTarget: return "no-target";
     case Why::kTooSmall: return "too-small";
+    case Why::kScripts: return "scripts";
     case Why::kSample: return "sample";
   }
   return "unknown";

@@ -84,6 +84,7 @@ enum class Why : std::uint8_t {
   kBound,          // what no placement can better is higher
   kNoTarget,       // nobody has room
   kTooSmall,       // what could be moved would not help enough
+  kScripts,        // scripts may be writing keys there that would stay behind
   kSample,         // where its bytes lie is not known yet
 };
 

@@ -122,8 +122,10 @@ void Balancer::ask_routers() {
           Heard& heard = heard_[session];
           heard.at = options_.loop.now();
           if (!reports->empty()) heard.view = reports->back().epoch;
-          for (const heat::Report& report : *reports)
+          for (const heat::Report& report : *reports) {
             (void)ledger_.fold(session, report, options_.loop.now());
+            scripts_.take(report.scripts, options_.loop.now());
+          }
         }));
   }
 }
@@ -231,6 +233,7 @@ void Balancer::make_plan() {
   balance::Plan plan = balance::plan(input);
   add_outlook(plan, now);
   leave_out_held(plan);
+  leave_out_scripts(plan);
   hold_proposal(plan);
   plan_id_ = id_of(plan, view_->epoch());
   plan_ = std::make_shared<const balance::Plan>(std::move(plan));
@@ -454,6 +457,7 @@ void Balancer::begin(const balance::PlannedMove& planned) {
                     .real = "",
                     .passed_over = named(planned.alternatives),
                     .move = decided_move(planned)});
+  warn_of_scripts(planned.ranges);
   options_.board.want(
       {.ranges = planned.ranges,
        .source = planned.source,

@@ -33,6 +33,7 @@
 #include "control/node_links.h"
 #include "control/operator.h"
 #include "control/presplit.h"
+#include "control/script_book.h"
 #include "heat/ledger.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
@@ -50,7 +51,8 @@ class Balancer {
     balance::Constants constants;
     std::vector<balance::DailyWindow> windows;  // none: at any time
     std::uint64_t seed = 0;
-    bool enabled = true;  // false: heat is gathered, nothing is planned
+    bool enabled = true;               // false: heat is gathered, nothing is planned
+    std::function<bool()> new_strays;  // scripts may be writing keys that they do not name
     std::function<void(Decision)> decided;
   };
 
@@ -82,6 +84,8 @@ class Balancer {
 
   // Why an ordered move of the node's keys may lose writes; "" = nothing is known of such.
   std::string bypass_warning(NodeId node) const;
+  // Why keys may stay behind when these ranges move by order; "" = nothing is known of such.
+  std::string scripts_warning(const ring::RangeSet& ranges) const;
 
   // When a router last told its heat, and by which view it counted.
   struct Heard {
@@ -114,6 +118,7 @@ class Balancer {
   void make_plan();
   void hold_proposal(balance::Plan& plan);
   void leave_out_held(balance::Plan& plan) const;
+  void leave_out_scripts(balance::Plan& plan) const;
   void forget_ended(UnixMillis now);
   void add_outlook(balance::Plan& plan, UnixMillis now) const;
   balance::Input planner_input(UnixMillis now);
@@ -121,6 +126,7 @@ class Balancer {
   void act(const balance::Plan& plan);
   bool may_begin(const balance::PlannedMove& planned);
   void begin(const balance::PlannedMove& planned);
+  void warn_of_scripts(const ring::RangeSet& ranges) const;
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
   void measure_gain(std::size_t past, Underway underway);
@@ -134,6 +140,7 @@ class Balancer {
   CostBook costs_;
   AttributionBook attribution_;
   KeySampler samples_;
+  ScriptBook scripts_;
   std::vector<NodeId> hurried_;  // of which more keys would tell more
   std::vector<balance::UsualLevel> usual_;
   balance::Trigger trigger_;

@@ -135,6 +135,7 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                         .windows = options.windows,
                         .seed = options.seed,
                         .enabled = options.balance,
+                        .new_strays = [this] { return strays != nullptr && strays->new_strays(); },
                         .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer->see(*view);
   set_usual(usual);

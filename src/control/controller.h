@@ -123,6 +123,7 @@ class Controller final : public backend::Gate,
   void move_strays(StrayPage from, Done<StraysHandled> done) override;
   void read_strays(StrayPage from, Done<StrayDumps> done) override;
   void remove_strays(NodeId node, std::vector<StrayDump> dumps, Done<StraysHandled> done) override;
+  void accept_strays(Done<std::uint64_t> done) override;
 
   void situation(Done<RingSituation> done) override;
   void begin_anew(Done<void> done) override;

@@ -50,6 +50,7 @@ class Controller::Impl {
   void survey(Operator::Done<Survey> done);
   void adopt(AdoptOrder order, Operator::Done<void> done);
   void list_strays(Operator::Done<StrayList> done);
+  void accept_strays(Operator::Done<std::uint64_t> done);
   void remove_node(NodeId node, Force force, Operator::Done<void> done);
   void count_keys(peer::KeyCounter::Counted done);
   void ask_count();
@@ -98,6 +99,8 @@ class Controller::Impl {
   void begin_term(const SharedDocument& document);
   void end_term();
   void watch_strays();
+  void mark(const std::vector<NodeId>& nodes, const Survey& found, Operator::Done<void> done);
+  void take_down(std::vector<ring::AcceptedStrays> known, Operator::Done<void> done);
   void forget_node(NodeId node, Operator::Done<void> done);
   void poll_nodes();
   void move_ended(const MoveRecord& record);

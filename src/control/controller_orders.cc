@@ -119,8 +119,13 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
                               .source = name_of(document, request.source),
                               .destination = name_of(document, request.destination),
                               .ranges = request.ranges}});
-  for (const NodeId node : {request.source, request.destination}) {
-    const std::string warning = balancer == nullptr ? "" : balancer->bypass_warning(node);
+  std::vector<std::string> warnings;
+  if (balancer != nullptr) {
+    warnings = {balancer->bypass_warning(request.source),
+                balancer->bypass_warning(request.destination),
+                balancer->scripts_warning(ring::normalised(request.ranges))};
+  }
+  for (const std::string& warning : warnings) {
     if (warning.empty()) continue;
     decide({.at = options.loop.wall_now(),
             .kind = "warning",

@@ -6,10 +6,15 @@
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
+#include "control/describe.h"
 #include "ring/edits.h"
 
 namespace cleave::control {
 namespace {
+
+constexpr std::string_view kNotTakenDown =
+    "the servers are marked; what strays they have was not taken down, see 'cleave strays "
+    "--accept': ";
 
 // Why a node is not forgotten while its server is as it was found; empty: nothing is against it.
 std::string left_behind(const SurveyedNode& node, const std::string& name) {
@@ -28,6 +33,14 @@ std::string left_behind(const SurveyedNode& node, const std::string& name) {
          "ring looks, '--set-aside FILE' into a file; to forget the node all the same, say --force";
 }
 
+// How many strays there may be, by what was seen.
+std::uint64_t most_of(const StrayCount& count, std::uint64_t keys) {
+  if (count.whole) return count.strays;
+  StrayCount most = count;
+  most.strays += count.keys * count.error_ppm() / 1'000'000 + 1;
+  return most.estimate(keys);
+}
+
 }  // namespace
 
 void Controller::Impl::survey(Operator::Done<Survey> done) {
@@ -43,12 +56,73 @@ void Controller::Impl::list_strays(Operator::Done<StrayList> done) {
 }
 
 void Controller::Impl::adopt(AdoptOrder order, Operator::Done<void> done) {
-  if (order.force == Force::kYes && links != nullptr) return links->mark(order.nodes, done);
   survey([this, order, done = std::move(done)](const Result<Survey>& found) {
     if (!found) return done(std::unexpected(found.error()));
     const Result<void> fits = check_adoption(*found, order.nodes, membership.view()->document());
-    if (!fits) return done(fits);
-    links->mark(order.nodes, done);
+    if (!fits && order.force == Force::kNo) return done(fits);
+    mark(order.nodes, *found, done);
+  });
+}
+
+// What was there at adoption is known; more than that is new.
+void Controller::Impl::mark(const std::vector<NodeId>& nodes, const Survey& found,
+                            Operator::Done<void> done) {
+  std::vector<ring::AcceptedStrays> known;
+  for (const SurveyedNode& node : found.nodes) {
+    const StrayCount& count = node.facts.strays.count;
+    const bool asked = std::ranges::find(nodes, node.facts.node) != nodes.end();
+    if (!asked || node.facts.marked || count.strays == 0) continue;
+    known.push_back({.node = node.facts.node, .strays = most_of(count, node.facts.keys)});
+  }
+  links->mark(nodes, guarded(alive, [this, known = std::move(known),
+                                     done = std::move(done)](Result<void> marked) {
+                if (!marked || known.empty()) return done(marked);
+                take_down(known, [done](const Result<void>& taken) {
+                  if (taken) return done({});
+                  Error why = taken.error();
+                  why.message.insert(0, kNotTakenDown);
+                  done(std::unexpected(std::move(why)));
+                });
+              }));
+}
+
+void Controller::Impl::take_down(std::vector<ring::AcceptedStrays> known,
+                                 Operator::Done<void> done) {
+  std::uint64_t strays_known = 0;
+  for (const ring::AcceptedStrays& each : known) strays_known += each.strays;
+  order([known](const ring::Document& document) { return ring::accept_strays(document, known); },
+        "strays", std::to_string(strays_known) + " strays are known",
+        guarded(alive, [this, known, done = std::move(done)](Result<void> taken) {
+          for (const ring::AcceptedStrays& each : known) {
+            if (taken && strays != nullptr) strays->accepted_now(each.node, each.strays);
+          }
+          done(std::move(taken));
+        }));
+}
+
+void Controller::Impl::accept_strays(Operator::Done<std::uint64_t> done) {
+  list_strays([this, done = std::move(done)](const Result<StrayList>& list) {
+    if (!list) return done(std::unexpected(list.error()));
+    std::vector<ring::AcceptedStrays> known;
+    std::uint64_t strays_known = 0;
+    std::string silent;
+    for (const StrayList::Node& node : list->nodes) {
+      if (!node.error.empty()) {
+        silent += "; node '" + name_of(membership.view()->document(), node.node) +
+                  "' could not be looked at: " + node.error;
+        continue;
+      }
+      const NodeFacts* const facts = links == nullptr ? nullptr : links->facts(node.node);
+      const std::uint64_t most = most_of(node.count, facts == nullptr ? 0 : facts->keys);
+      known.push_back({.node = node.node, .strays = most});
+      strays_known += most;
+    }
+    take_down(std::move(known), [done, strays_known, silent](const Result<void>& taken) {
+      if (!taken) return done(std::unexpected(taken.error()));
+      if (silent.empty()) return done(strays_known);
+      done(fail(Code::kUnavailable,
+                std::to_string(strays_known) + " strays are known now" + silent));
+    });
   });
 }
 
@@ -109,6 +183,8 @@ void Controller::remove_strays(NodeId node, std::vector<StrayDump> dumps,
   if (impl.mover != nullptr) return impl.mover->remove(node, std::move(dumps), std::move(done));
   impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
 }
+
+void Controller::accept_strays(Done<std::uint64_t> done) { impl_->accept_strays(std::move(done)); }
 
 void Controller::remove_node(NodeId node, Force force, Done<void> done) {
   impl_->remove_node(node, force, std::move(done));

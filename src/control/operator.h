@@ -109,7 +109,9 @@ struct Decision {
 struct StrayFacts {
   bool known = false;  // some keys were looked at
   StrayCount count;
-  UnixMillis since = {};  // when the first of those that are there was met; 0: there are none
+  UnixMillis since = {};       // when the first of those that are there was met; 0: there are none
+  std::uint64_t accepted = 0;  // so many a person knows of
+  UnixMillis grew = {};  // when more than those were last seen to become more; 0: they did not
 };
 
 // A server as the driver's side last saw it.
@@ -330,6 +332,9 @@ class Operator {
   virtual void read_strays(StrayPage from, Done<StrayDumps> done) = 0;
   virtual void remove_strays(NodeId node, std::vector<StrayDump> dumps,
                              Done<StraysHandled> done) = 0;
+  // Looks, and takes down in the document that a person knows of the strays that are there: only
+  // more than those hold moves of scripts' ranges back. Answers how many there are.
+  virtual void accept_strays(Done<std::uint64_t> done) = 0;
 };
 
 }  // namespace cleave::control

@@ -1,5 +1,6 @@
 #include "control/stray_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/guarded.h"
@@ -12,6 +13,7 @@ constexpr milliseconds kTick{100};
 constexpr milliseconds kPageEvery{1'000};
 constexpr milliseconds kFirstPageEvery{100};
 constexpr milliseconds kAfterFailure{10'000};
+constexpr std::int64_t kGrowthCountsMs = 7LL * 24 * 3'600'000;
 
 }  // namespace
 
@@ -72,6 +74,7 @@ void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
 void StrayWatch::settle(NodeId id, Node& node, const StrayCount& count) {
   node.last = count;
   node.known = true;
+  watch_growth(id, node, count);
   const bool enough = count.whole || count.keys >= kFirstKeys;
   if (count.strays > 0) {
     if (node.since == UnixMillis{}) node.since = options_.loop.wall_now();
@@ -80,6 +83,41 @@ void StrayWatch::settle(NodeId id, Node& node, const StrayCount& count) {
     node.since = UnixMillis{};
     if (std::exchange(node.told, false)) tell(id, count);
   }
+}
+
+std::uint64_t StrayWatch::accepted(NodeId id) const {
+  const ring::RingSnapshot view = options_.view();
+  const ring::Node* const node = view == nullptr ? nullptr : ring::find_node(view->document(), id);
+  return node == nullptr ? 0 : node->strays;
+}
+
+// What was accepted and is gone may not hide as many new ones: a whole walk of fewer counts.
+void StrayWatch::watch_growth(NodeId id, Node& node, const StrayCount& count) {
+  if (const std::uint64_t known = accepted(id); known != node.accepted) {
+    node.accepted = known;
+    node.expected = known;
+    node.most = 0;
+  }
+  if (count.whole) node.expected = std::min(node.expected, count.strays);
+  if (count.whole && count.strays <= node.expected) node.most = 0;
+  if (count.strays <= std::max(node.expected, node.most)) return;
+  node.most = count.strays;
+  node.grew = options_.loop.wall_now();
+}
+
+void StrayWatch::accepted_now(NodeId id, std::uint64_t strays) {
+  Node& node = nodes_[id];
+  node.accepted = strays;
+  node.expected = strays;
+  node.most = 0;
+}
+
+bool StrayWatch::new_strays() const {
+  const std::int64_t since = options_.loop.wall_now().value() - kGrowthCountsMs;
+  return std::ranges::any_of(nodes_, [&](const auto& each) {
+    const Node& node = each.second;
+    return node.most > 0 && node.grew.value() > since;
+  });
 }
 
 void StrayWatch::take(NodeId node, const StrayCount& count) {
@@ -110,7 +148,12 @@ void StrayWatch::tell(NodeId id, const StrayCount& count) const {
 StrayFacts StrayWatch::facts(NodeId node) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return {};
-  return {.known = found->second.known, .count = found->second.last, .since = found->second.since};
+  const Node& known = found->second;
+  return {.known = known.known,
+          .count = known.last,
+          .since = known.since,
+          .accepted = accepted(node),
+          .grew = known.most > 0 ? known.grew : UnixMillis{}};
 }
 
 }  // namespace cleave::control

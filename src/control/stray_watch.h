@@ -35,6 +35,11 @@ class StrayWatch {
 
   // What is known of a node.
   StrayFacts facts(NodeId node) const;
+  // Whether strays that no person knows of have become more in the last seven days: a script may be
+  // writing them.
+  bool new_strays() const;
+  // A person has just accepted those that are there, perhaps as many as before.
+  void accepted_now(NodeId node, std::uint64_t strays);
   // Somebody else has walked over its keys, or changed some of them.
   void take(NodeId node, const StrayCount& count);
 
@@ -47,13 +52,19 @@ class StrayWatch {
     StrayCount last;  // of the last whole walk, or of the first one as far as it is
     bool known = false;
     bool told = false;
-    UnixMillis since;  // 0: there are none
+    UnixMillis since;            // 0: there are none
+    std::uint64_t accepted = 0;  // by a person
+    std::uint64_t expected = 0;  // the fewest that were met since then
+    std::uint64_t most = 0;      // strays seen at once, of those that nobody has accepted
+    UnixMillis grew;             // when that was; 0: never
   };
 
   void tick();
   void ask(NodeId id, Node& node);
   void take_page(NodeId id, const std::vector<std::string>& keys, const ring::RingView& before);
   void settle(NodeId id, Node& node, const StrayCount& count);
+  std::uint64_t accepted(NodeId id) const;
+  void watch_growth(NodeId id, Node& node, const StrayCount& count);
   void tell(NodeId id, const StrayCount& count) const;
 
   Options options_;

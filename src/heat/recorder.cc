@@ -35,6 +35,7 @@ class Recorder::Impl {
 
   void set_view(ring::RingSnapshot view, Instant now);
   std::vector<Report> take(Instant now);
+  void record_script(Token token) { scripts_.note(token); }
 
   void record(ring::RangeIndex index, Token token, std::string_view key, Access access,
               std::uint32_t weight_ns) {
@@ -62,6 +63,7 @@ class Recorder::Impl {
   std::uint32_t thinning_ = 1;
   std::vector<Sample> samples_;
   std::vector<std::pair<NodeId, SpaceSaving>> keys_;  // sorted by node
+  ScriptMarks scripts_;
   std::vector<Report> closed_;
   std::uint64_t sequence_ = 0;
 };
@@ -77,6 +79,8 @@ void Recorder::record(ring::RangeIndex index, Token token, std::string_view key,
                       std::uint32_t weight_ns) {
   impl_->record(index, token, key, access, weight_ns);
 }
+
+void Recorder::record_script(Token token) { impl_->record_script(token); }
 
 std::vector<Report> Recorder::take(Instant now) { return impl_->take(now); }
 
@@ -130,7 +134,8 @@ void Recorder::Impl::close_interval(Instant now) {
                 .thinning = thinning_,
                 .sums = {},
                 .samples = std::exchange(samples_, {}),
-                .hot_keys = {}};
+                .hot_keys = {},
+                .scripts = scripts_.take(now)};
   std::uint64_t requests = 0;
   for (std::size_t at = 0; at < counters_.size(); ++at) {
     Counter& counter = counters_[at];

@@ -36,6 +36,9 @@ class Recorder {
   void record(ring::RangeIndex index, Token token, std::string_view key, Access access,
               std::uint32_t weight_ns);
 
+  // A script or function named a key of this token.
+  void record_script(Token token);
+
   // Everything since the last call, one report for each view that was counted under, oldest first;
   // at least one once set_view was called, so that silence and idleness can be told apart. Adapts
   // the thinning to about 2,000 samples a second. Cost: O(entries).

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "heat/script_marks.h"
 #include "ring/token_range.h"
 
 namespace cleave::heat {
@@ -55,6 +56,7 @@ struct Report {
   std::vector<RangeSum> sums = {};  // ranges with no request are left out; sorted
   std::vector<Sample> samples = {};
   std::vector<HotKey> hot_keys = {};
+  std::vector<ScriptMark> scripts = {};  // where scripts named keys, of this and of older intervals
 };
 
 }  // namespace cleave::heat

@@ -56,6 +56,11 @@ Json json_of(const heat::Report& report) {
     hot_keys.push_back(
         {binary(hot.key), hot.token.value(), hot.node.value(), hot.weight_ns, hot.error_ns});
   }
+  Json scripts = Json::array();
+  for (const heat::ScriptMark& mark : report.scripts) {
+    scripts.push_back(mark.bucket);
+    scripts.push_back(mark.age_s);
+  }
   return {{"recorder", report.recorder},
           {"sequence", report.sequence},
           {"epoch", report.epoch.value()},
@@ -63,7 +68,8 @@ Json json_of(const heat::Report& report) {
           {"thinning", report.thinning},
           {"sums", std::move(sums)},
           {"samples", std::move(samples)},
-          {"hot_keys", std::move(hot_keys)}};
+          {"hot_keys", std::move(hot_keys)},
+          {"scripts", std::move(scripts)}};
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -204,6 +210,18 @@ void read_hot_keys(Reader& reader, const Json& list, heat::Report& report) {
   }
 }
 
+// Routers of before do not tell them.
+void read_scripts(Reader& reader, const Json& json, heat::Report& report) {
+  if (!json.contains("scripts")) return;
+  const Json& list = reader.list(json, "scripts");
+  if (list.size() % 2 != 0) return reader.note("scripts: want pairs");
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+    const auto bucket = reader.number(list[i], "scripts", heat::kScriptBuckets - 1);
+    report.scripts.push_back({.bucket = static_cast<std::uint16_t>(bucket),
+                              .age_s = reader.small(list[i + 1], "scripts")});
+  }
+}
+
 heat::Report report_of(Reader& reader, const Json& json) {
   heat::Report report;
   report.recorder = reader.number_of(json, "recorder");
@@ -216,6 +234,7 @@ heat::Report report_of(Reader& reader, const Json& json) {
   read_sums(reader, reader.list(json, "sums"), report);
   read_samples(reader, reader.list(json, "samples"), report);
   read_hot_keys(reader, reader.list(json, "hot_keys"), report);
+  read_scripts(reader, json, report);
   return report;
 }
 

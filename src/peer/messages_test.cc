@@ -45,6 +45,8 @@ heat::Report random_report(Rng& rng) {
                                .node = NodeId{7},
                                .weight_ns = random_number(rng),
                                .error_ns = random_number(rng)});
+    report.scripts.push_back({.bucket = static_cast<std::uint16_t>(rng.below(4'096)),
+                              .age_s = static_cast<std::uint32_t>(rng.below(600'000))});
   }
   return report;
 }
@@ -58,6 +60,7 @@ void expect_equal(const heat::Report& left, const heat::Report& right) {
   EXPECT_EQ(left.sums, right.sums);
   EXPECT_EQ(left.samples, right.samples);
   EXPECT_EQ(left.hot_keys, right.hot_keys);
+  EXPECT_EQ(left.scripts, right.scripts);
 }
 
 TEST(PeerMessages, RoundTrip) {

@@ -93,6 +93,7 @@ class Command final : public backend::ReplySink {
   bool writes = false;
   bool whole_bytes = false;  // `bytes` is the whole command and can be sent (again)
   bool retried = false;
+  bool script = false;  // it may touch keys that it does not name
   std::uint32_t replies = 1;
   Request* request = nullptr;     // nullptr: answered already, or the client has gone
   NodeId node;                    // not kKeyed: whose it is; 0: a flush that is in no parts yet

@@ -19,6 +19,7 @@ void Command::reset() {
   writes = false;
   whole_bytes = false;
   retried = false;
+  script = false;
   replies = 1;
   request = nullptr;
   link = nullptr;
@@ -200,6 +201,7 @@ bool Worker::retry(Command& command, const Error& why, backend::Outcome outcome)
   Command& again = *commands_.get(*this);
   again.request = std::exchange(command.request, nullptr);
   again.retried = true;
+  again.script = command.script;
   again.command_ns = command.command_ns;
   again.keys = command.keys;
   again.places = command.places;
@@ -221,6 +223,7 @@ void Worker::count_heat(const Command& command, std::size_t reply_bytes) {
   for (const KeyRef& key : command.keys) {
     const ring::RangeIndex index = placed ? command.index : view_->find(key.token);
     recorder_.record(index, key.token, command.key(key), access, weight);
+    if (command.script) recorder_.record_script(key.token);
   }
 }
 

@@ -119,6 +119,8 @@ Command& Worker::new_command(Request& request) {
   command.request = &request;
   command.writes = decision_.writes;
   request.writes = request.writes || decision_.writes;
+  command.script =
+      decision_.spec != nullptr && decision_.spec->handling.special == route::Special::kScript;
   if (costs_ != nullptr && decision_.spec != nullptr)
     command.command_ns = costs_->ns(*decision_.spec);
   return command;

@@ -56,6 +56,8 @@ struct Node {
   NodeState state = NodeState::kActive;
   std::vector<Member> members;  // at least one
   std::string hash_key = {};    // what the scheme hashes; empty: the name
+  // How many keys a person knows to lie there where the ring does not look (ring/stray.h).
+  std::uint64_t strays = 0;
 
   friend bool operator==(const Node&, const Node&) = default;
 };

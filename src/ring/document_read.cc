@@ -199,6 +199,7 @@ Node read_node(const Json& json, const std::string& place, Mistakes& mistakes) {
   node.state = fields.word("state", parse_node_state);
   node.members = fields.list("members", read_member);
   node.hash_key = fields.optional_text("hash_key");
+  node.strays = fields.optional_number("strays");
   return node;
 }
 

@@ -154,6 +154,17 @@ TEST(DocumentText, OtherSchemesAndHashKeysNeedTheirReader) {
   EXPECT_NE(valid.error().message.find("other scheme than vnode"), std::string::npos);
 }
 
+// Older routers may pass over it.
+TEST(DocumentText, StraysThatAreKnownNeedNoNewerReader) {
+  EXPECT_FALSE(to_text(example()).contains("strays"));
+  Document document = example();
+  document.nodes[1].strays = 2'006;
+  EXPECT_EQ(Json::parse(to_text(document))["min_reader"], 2);
+  const auto read = parse_document(to_text(document));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, document);
+}
+
 // An older router may join a pool that expects nothing, and must not one that does: it would write
 // the document without what is expected.
 TEST(DocumentText, OnlyWhatIsExpectedNeedsANewerReader) {

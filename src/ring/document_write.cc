@@ -28,6 +28,7 @@ Json json_of(const Node& node) {
                {"state", to_string(node.state)},
                {"members", std::move(members)}};
   if (!node.hash_key.empty()) json["hash_key"] = node.hash_key;
+  if (node.strays > 0) json["strays"] = node.strays;
   return json;
 }
 

@@ -165,6 +165,15 @@ Result<Document> forget(const Document& document, std::string_view event, UnixMi
 // Conflict when no event has ended by `now`.
 Result<Document> forget_ended(const Document& document, UnixMillis now);
 
+// What a person accepts of strays at a node (ring/stray.h): more than these are new.
+struct AcceptedStrays {
+  NodeId node;
+  std::uint64_t strays = 0;
+};
+
+// Nodes that are not there any more are passed over.
+Result<Document> accept_strays(const Document& document, const std::vector<AcceptedStrays>& known);
+
 Result<Document> set_frozen(const Document& document, bool frozen);
 Result<Document> set_mode(const Document& document, Mode mode);
 

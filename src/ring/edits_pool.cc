@@ -65,6 +65,15 @@ Result<Document> lead(const Document& document, const SessionId& session) {
   return next;
 }
 
+Result<Document> accept_strays(const Document& document, const std::vector<AcceptedStrays>& known) {
+  Document next = advanced(document);
+  for (const AcceptedStrays& each : known) {
+    const auto node = std::ranges::find(next.nodes, each.node, &Node::id);
+    if (node != next.nodes.end()) node->strays = std::min(each.strays, kNumberMax);
+  }
+  return next;
+}
+
 Result<Document> set_frozen(const Document& document, bool frozen) {
   Document next = advanced(document);
   next.frozen = frozen;

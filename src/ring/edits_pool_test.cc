@@ -76,6 +76,15 @@ TEST_F(Edits, ANewLeaderHasTheNextTermAndAbortsUnfinishedMoves) {
   expect_conflict(lead(document_, SessionId{"r9"}), "no session 'r9'");
 }
 
+TEST_F(Edits, StraysAreKnownOnceAPersonSaysSo) {
+  const Document next = must(accept_strays(
+      document_, {{.node = NodeId{1}, .strays = 12}, {.node = NodeId{99}, .strays = 3}}));
+  EXPECT_EQ(next.epoch, Epoch{document_.epoch.value() + 1});
+  EXPECT_EQ(next.nodes[0].strays, 12U);
+  EXPECT_EQ(next.nodes[1].strays, 0U);
+  EXPECT_EQ(must(accept_strays(next, {{.node = NodeId{1}, .strays = 0}})).nodes[0].strays, 0U);
+}
+
 TEST_F(Edits, SwitchesAreSet) {
   EXPECT_TRUE(must(set_frozen(document_, true)).frozen);
   EXPECT_FALSE(must(set_frozen(document_, false)).frozen);

@@ -68,6 +68,8 @@ Result<void> check_node(const Node& node, NodeId next_node) {
     return broken("node " + quoted(node.name) + " has weight " + number(node.weight) +
                   ", not from 1 to " + number(kWeightMax));
   }
+  if (node.strays > kNumberMax)
+    return broken("node " + quoted(node.name) + " has more than 2^53 - 1 strays");
   return {};
 }
 

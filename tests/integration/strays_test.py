@@ -11,6 +11,7 @@ import unittest
 import zlib
 
 import harness
+from operator_test import HotKeys
 from serve_test import Serve, Servers
 
 KEYS = 3_000
@@ -198,6 +199,32 @@ class Strays(unittest.TestCase):
         self.assertEqual(again.returncode, 1)
         self.assertIn("name a new file", again.stderr)
         self.assertEqual(self.on(1, "EXISTS", plain), 1)
+
+    def test_where_scripts_make_up_keys_the_balancer_waits_for_a_person(self):
+        self.servers = Servers(2)
+        self.addCleanup(self.servers.close)
+        serve = Serve(self.servers, balance="{mode: auto, constants: {hot_capacity_ppm: 5000}}")
+        self.addCleanup(serve.close)
+        serve.start()
+        serve.leading()
+        serve.post("/adopt")
+        hot = HotKeys(serve, "n0")
+        self.addCleanup(hot.stop)
+        script = "return redis.call('INCR', KEYS[1] .. ':made-up')"
+        with harness.Redis(serve.port) as client:
+            for key in hot.keys:
+                client.call("EVAL", script, 1, key)
+        harness.wait_for("strays", lambda: self.strays_of(serve, "n0").get("grew_ms"), 10)
+        told = harness.wait_for("a move that waits", lambda: [
+            d for d in serve.get("/decisions")["decisions"]
+            if d["kind"] == "nothing" and d["reason"].startswith("scripts: ")], 40, 0.2)
+        self.assertIn("it would be: ", told[0]["reason"])
+        self.assertEqual(serve.get("/moves")["ended"], [])
+        self.assertIn("strays are known now", run(serve, "strays", "--accept").stdout)
+        harness.wait_for("the move", lambda: serve.get("/moves")["ended"], 40, 0.2)
+        strays = self.strays_of(serve, "n0")
+        self.assertGreater(strays["accepted"], 0)
+        self.assertEqual(strays["grew_ms"], 0)
 
     def test_assess_looks_at_the_keys_of_servers(self):
         serve = self.pool(2)
