@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "backend/big_value.h"
+#include "backend/redis_store.h"
+
 namespace cleave::sim {
 namespace {
 
@@ -12,6 +15,7 @@ constexpr milliseconds kQuietMax{8'000};
 constexpr std::size_t kRoutersMin = 3;  // that stay
 constexpr std::size_t kRoutersMax = 6;
 constexpr std::size_t kRoutersEver = 40;
+constexpr int kNamesTried = 5'000;  // for one in the ranges of an entry
 
 }  // namespace
 
@@ -77,6 +81,7 @@ void Faults::flush_at_fence(const ring::RingView& before, const ring::RingView& 
 
 void Faults::see(const ring::RingView& before, const ring::RingView& after) {
   flush_at_fence(before, after);
+  if (!ended_ && world_.profile_.replacements) replace_at_entry(before, after);
   if (!ended_ && world_.profile_.faults.crash_server > 0) strike_at_commit(before, after);
   const std::uint64_t one_of = world_.profile_.phase_fault_one_of;
   if (ended_ || one_of == 0) return;
@@ -241,6 +246,66 @@ void Faults::strike_at_commit(const ring::RingView& before, const ring::RingView
     world_.scheduler_.at(world_.scheduler_.now() + world_.up_to(milliseconds{4}), [this, server] {
       if (!ended_) crash_server(server);
     });
+  }
+}
+
+// Rule 23 f: another server takes the address before the copies there were cleaned.
+void Faults::replace_at_entry(const ring::RingView& before, const ring::RingView& after) {
+  for (const ring::Leftover& entry : after.document().leftovers) {
+    const ring::Leftover* was = ring::find_leftover(before.document(), entry.move);
+    const bool idle_before =
+        was != nullptr && was->node == entry.node && !ring::in_use(before.document(), *was);
+    if (idle_before || entry.kept() || ring::in_use(after.document(), entry)) continue;
+    if (entry.server.empty() || !rng_.chance(1, 4)) continue;
+    world_.scheduler_.at(world_.scheduler_.now() + world_.up_to(milliseconds{4}),
+                         [this, move = entry.move] {
+                           if (!ended_) replace_server(move);
+                         });
+  }
+}
+
+// It has all that the node owns, an id of its own, and, where the copies were, a key of its own.
+void Faults::replace_server(MoveId move) {
+  const ring::RingView& view = *world_.checker_.view();
+  const ring::Leftover* entry = ring::find_leftover(view.document(), move);
+  if (entry == nullptr || entry->kept()) return;
+  const auto& nodes = view.document().nodes;
+  const auto node = std::ranges::find(nodes, entry->node, &ring::Node::id);
+  const auto index = static_cast<std::size_t>(node - nodes.begin());
+  ModelServer& server = *world_.servers_[index];
+  if (!server.running()) return;
+  ++count_;
+  world_.log("another server in place of server " + std::to_string(index));
+  server.crash(Death::kMachine);
+  server.start(0);
+  world_.leftovers_->life_changed(index, world_.scheduler_.now());
+  Keyspace& keys = server.current();
+  std::vector<std::string> left_behind;
+  for (const auto& [key, value] : keys.entries()) {
+    const bool ours = !world_.leftovers_->is_foreign(index, key) &&
+                      (key.starts_with(backend::kMovePrefix) || !key.starts_with(kOwnKeyPrefix));
+    if (ours && view.owner(view.token_of(key)) != entry->node) left_behind.push_back(key);
+  }
+  for (const std::string& key : left_behind) keys.erase(key);
+  const std::string id = "replacement" + std::to_string(count_);
+  keys.put(backend::kRingKey, {.value = to_text(backend::RingNote{.pool = view.document().pool,
+                                                                  .ring = view.document().mark,
+                                                                  .node = node->name,
+                                                                  .server = id,
+                                                                  .epoch = view.epoch(),
+                                                                  .adopted = {},
+                                                                  .written = {}})});
+  add_own_key(index, view, *entry, id);
+  keys.sync();
+}
+
+void Faults::add_own_key(std::size_t server, const ring::RingView& view,
+                         const ring::Leftover& entry, const std::string& id) {
+  for (int n = 0; n < kNamesTried; ++n) {
+    const std::string key = id + "-" + std::to_string(n);
+    if (!ring::contains(entry.ranges, view.token_of(key))) continue;
+    world_.servers_[server]->current().put(key, {.value = id});
+    return world_.leftovers_->add_foreign(server, key, id, /*owned=*/false);
   }
 }
 

@@ -43,6 +43,10 @@ class Faults {
   void crash_server();
   void crash_server(std::size_t index);
   void strike_at_commit(const ring::RingView& before, const ring::RingView& after);
+  void replace_at_entry(const ring::RingView& before, const ring::RingView& after);
+  void replace_server(MoveId move);
+  void add_own_key(std::size_t server, const ring::RingView& view, const ring::Leftover& entry,
+                   const std::string& id);
   void failover();
   void cut_off_router();
   void disturb_coordinator();

@@ -54,6 +54,13 @@ bool LeftoverChecker::is_foreign(std::size_t server, const std::string& key) con
       foreign_, [&](const Foreign& each) { return each.server == server && each.key == key; });
 }
 
+bool LeftoverChecker::has_foreign(const ring::RingView& view, const ring::Leftover& entry) const {
+  const std::size_t server = server_of(view, entry.node);
+  return std::ranges::any_of(foreign_, [&](const Foreign& each) {
+    return each.server == server && ring::contains(entry.ranges, view.token_of(each.key));
+  });
+}
+
 void LeftoverChecker::life_changed(std::size_t server, Instant now) { lives_[server].began = now; }
 
 void LeftoverChecker::looked(std::size_t server, Instant at) { lives_[server].looked = at; }
@@ -120,8 +127,10 @@ void LeftoverChecker::left(const ring::RingView& before, const ring::RingView& a
     if (taking.takes_back == entry.move) return;
   }
   if (reverts_) return;
-  for (const std::string& key : keys_under(after, entry.node, entry.ranges))
+  for (const std::string& key : keys_under(after, entry.node, entry.ranges)) {
+    if (is_foreign(server_of(after, entry.node), key)) continue;
     violation(name_of(entry) + " is off, but " + key + " lies there");
+  }
 }
 
 std::vector<std::string> LeftoverChecker::keys_under(const ring::RingView& view, NodeId node,

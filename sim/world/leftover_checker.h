@@ -47,6 +47,8 @@ class LeftoverChecker {
   void end(const ring::RingView& view);
 
   bool is_foreign(std::size_t server, const std::string& key) const;
+  // Whether somebody else's keys lie where the entry says that copies are.
+  bool has_foreign(const ring::RingView& view, const ring::Leftover& entry) const;
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:

@@ -50,10 +50,13 @@ bool Mover::order() {
 void Mover::settle_kept(RouterProcess& leader, const ring::RingView& view) {
   for (const ring::Leftover& entry : view.document().leftovers) {
     if (!entry.kept() || !rng_.chance(1, 4)) continue;
-    if (rng_.chance(2, 3))
+    using GiveUp = control::Operator::GiveUp;
+    const bool others = world_.leftovers_->has_foreign(view, entry);
+    if (!others && rng_.chance(2, 3))
       leader.controller()->take_back(entry.move, [](const Result<MoveId>&) {});
     else
-      leader.controller()->give_up(entry.move, [](const Result<void>&) {});
+      leader.controller()->give_up(entry.move, others ? GiveUp::kForget : GiveUp::kClean,
+                                   [](const Result<void>&) {});
     return;
   }
 }

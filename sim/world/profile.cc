@@ -254,6 +254,9 @@ Profile make_profile(std::uint64_t seed) {
     profile.workload.flush_one_of = between(rng, 60, 600);
   }
   season_collections(profile, rng);
+  profile.lost_ring = !profile.old_backup && rng.chance(1, 3);
+  // Nor a flush where a server brings keys of its own.
+  profile.replacements = profile.flavour == Flavour::kServers && profile.workload.flush_one_of == 0;
   return profile;
 }
 

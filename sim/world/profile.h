@@ -69,6 +69,8 @@ struct Profile {
   bool foreign_keys = false;     // servers of the pool hold keys that nobody of it put there
   bool clock_jumps = false;      // of servers, too
   bool old_backup = false;       // at the end the coordinator is restored from one
+  bool lost_ring = false;        // at the end the coordinator has no ring any more
+  bool replacements = false;     // other servers take the addresses of those with copies
   nanoseconds command_max = microseconds{20};
   std::int64_t clock_rate_max = 10'000;  // millionths by which a router's timers are off: 1 %
   milliseconds lease{1'500};

@@ -437,6 +437,7 @@ Report World::run() {
   check_servers(report);
   check_fences(report);
   if (profile_.old_backup) restore_old_backup(report);
+  if (profile_.lost_ring) lose_ring(report);
   fill(report);
   return report;
 }
@@ -549,6 +550,26 @@ void World::restore_old_backup(Report& report) {
       report.violations.push_back(who + " has another view");
     if (status.coordinator.find("went back") == std::string::npos)
       report.violations.push_back(who + " says of the coordinator: " + status.coordinator);
+  }
+}
+
+// Routers that know the ring go on with it; one that begins finds none, and servers that belong to
+// one: it says so and waits.
+void World::lose_ring(Report& report) {
+  if (checker_.view() == nullptr) return;
+  log("the coordinator has lost the ring");
+  coordinator_.restore({});
+  restored_ = true;
+  add_router();
+  RouterProcess& late = *routers_.back();
+  late.start();
+  scheduler_.run_until(scheduler_.now() + kBackupTime);
+  if (late.serving()) report.violations.emplace_back("lost ring: a new router serves");
+  if (late.running() && late.controller()->status().held.empty())
+    report.violations.emplace_back("lost ring: nobody is told");
+  for (RouterProcess* router : staying()) {
+    if (router != &late && !router->serving())
+      report.violations.push_back("lost ring: " + router->session().value() + " serves no more");
   }
 }
 

@@ -7,7 +7,8 @@
 //
 // A run lives for a minute and more: everything happens, in bursts (rhythm.h); the faults end and
 // all must come to rest; every key is read once more; in some worlds the coordinator is then
-// restored from an old backup, which nobody may follow.
+// restored from an old backup, which nobody may follow, or has lost the ring, and nobody may begin
+// another.
 //
 // Promises checked: each key's history is linearizable (so no acknowledged write is lost), every
 // document change is one that the protocol allows, a key's commands run only at its owner
@@ -116,6 +117,7 @@ class World {
   void come_to_rest(Report& report);
   void move_enough(Report& report);
   void restore_old_backup(Report& report);
+  void lose_ring(Report& report);
   void check_fences(Report& report);
   void fill(Report& report) const;
   void check_servers(Report& report);

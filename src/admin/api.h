@@ -15,7 +15,8 @@
 //   GET    /recovery                    why there is no ring, and what the servers carry
 //   POST   /recovery         {document, rename?, force?, dry_run?}   give the saved ring back
 //   POST   /moves            {ranges | key, to, reason?}
-//   POST   /moves/ID/abort   /moves/ID/undo   /moves/ID/take-back   /moves/ID/clean   /downgrade
+//   POST   /moves/ID/abort   /moves/ID/undo   /moves/ID/take-back   /downgrade
+//   POST   /moves/ID/clean   /moves/ID/forget
 //   POST   /moves/abort                 all that are under way
 //   POST   /moves/undo       {ranges}   the newest that moved all of these
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}

@@ -102,7 +102,9 @@ bool Api::post_move_order(const std::string& id, const std::string& verb, const 
   } else if (verb == "take-back") {
     order_taker.take_back(MoveId{*number}, when_begun(done));
   } else if (verb == "clean") {
-    order_taker.give_up(MoveId{*number}, when_done(done));
+    order_taker.give_up(MoveId{*number}, control::Operator::GiveUp::kClean, when_done(done));
+  } else if (verb == "forget") {
+    order_taker.give_up(MoveId{*number}, control::Operator::GiveUp::kForget, when_done(done));
   } else {
     return false;
   }

@@ -46,13 +46,19 @@ Json render_report(const control::RestoreReport& report, const ring::Document& s
     server["looked_at"] = render_keys(report.keys[i]);
     servers.push_back(std::move(server));
   }
-  Json copies = Json::array();
-  for (const ring::Copies& each : report.copies)
-    copies.push_back({{"node", name_of(saved, each.node)}, {"ranges", render_ranges(each.ranges)}});
-  return {{"written", report.written},         {"saved_epoch", report.saved.value()},
-          {"told_epoch", report.told.value()}, {"epoch", report.epoch.value()},
-          {"doubts", report.doubts},           {"servers", std::move(servers)},
-          {"copies", std::move(copies)}};
+  Json kept = Json::array();
+  for (const ring::Leftover& each : report.kept)
+    kept.push_back({{"move", each.move.value()},
+                    {"node", name_of(saved, each.node)},
+                    {"ranges", render_ranges(each.ranges)},
+                    {"why", each.why}});
+  return {{"written", report.written},
+          {"saved_epoch", report.saved.value()},
+          {"told_epoch", report.told.value()},
+          {"epoch", report.epoch.value()},
+          {"doubts", report.doubts},
+          {"servers", std::move(servers)},
+          {"kept", std::move(kept)}};
 }
 
 Error no_recovery() { return {Code::kNotFound, "this router does not do that"}; }

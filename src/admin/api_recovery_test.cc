@@ -31,7 +31,8 @@ class RecordingRecovery final : public control::Recovery {
     report.epoch = Epoch{1'000'002};
     report.servers = {server()};
     report.keys = {{.looked = 10, .elsewhere = 2, .lost = 1, .examples = {"k1"}}};
-    report.copies = {{.node = NodeId{2}, .ranges = {{Token{1}, Token{9}}}}};
+    report.kept = {
+        {.move = MoveId{7}, .node = NodeId{2}, .ranges = {{Token{1}, Token{9}}}, .since = {}}};
     report.doubts = {"a doubt"};
     done(report);
   }
@@ -133,7 +134,7 @@ TEST_F(ApiRecovery, GivesASavedRingBack) {
   const json report = json::parse(answer.body);
   EXPECT_EQ(report["epoch"], 1'000'002);
   EXPECT_EQ(report["servers"][0]["looked_at"]["lost"], 1);
-  EXPECT_EQ(report["copies"][0]["node"], "b");
+  EXPECT_EQ(report["kept"][0]["node"], "b");
   EXPECT_EQ(report["doubts"][0], "a doubt");
   for (const char* broken : {"", R"({"document": {}})", R"({"document": "x"})"})
     EXPECT_EQ(ask("POST", "/recovery", broken).status, 400) << broken;

@@ -24,7 +24,7 @@ class RecordingOperator final : public control::Operator {
   void abort_all(Then then, Done<std::uint64_t> done) override;
   void undo(MoveId move, Done<MoveId> done) override;
   void take_back(MoveId move, Done<MoveId> done) override;
-  void give_up(MoveId move, Done<void> done) override;
+  void give_up(MoveId move, GiveUp how, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
   void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) override;
   void cut(control::CutOrder order, Done<void> done) override;

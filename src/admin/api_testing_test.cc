@@ -62,8 +62,9 @@ void RecordingOperator::take_back(MoveId move, Done<MoveId> done) {
   note("take back " + std::to_string(move.value()), done, MoveId{19});
 }
 
-void RecordingOperator::give_up(MoveId move, Done<void> done) {
-  note("give up " + std::to_string(move.value()), done);
+void RecordingOperator::give_up(MoveId move, GiveUp how, Done<void> done) {
+  note((how == GiveUp::kClean ? "give up " : "forget leftover ") + std::to_string(move.value()),
+       done);
 }
 
 void RecordingOperator::allow_old_readers(Done<void> done) { note("downgrade", done); }

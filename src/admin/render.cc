@@ -202,7 +202,9 @@ Json render_leftovers(const control::Status& status) {
                  {"step", left.step},
                  {"waits_for", left.waits_for},
                  {"keys_deleted", left.deleted},
-                 {"keys_unknown_to_owner", left.unknown}};
+                 {"keys_unknown_to_owner", left.unknown},
+                 {"why", left.entry.why},
+                 {"server", left.entry.server}};
     if (left.entry.holder != NodeId{}) json["moved_to"] = name_of(document, left.entry.holder);
     all.push_back(std::move(json));
   }
@@ -243,6 +245,7 @@ Json render_status(const Facts& facts) {
   json["scheme_options"] = render_options(document.scheme);
   json["mode"] = ring::to_string(document.mode);
   json["frozen"] = document.frozen;
+  json["flatten"] = document.flatten;
   json["cuts"] = document.cuts.size();
   json["nodes"] = render_nodes(facts);
   json["routers"] = render_routers(status);

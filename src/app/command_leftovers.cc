@@ -11,6 +11,7 @@ namespace {
 struct LeftoversOrder {
   std::uint64_t take_back = 0;
   std::uint64_t clean = 0;
+  std::uint64_t forget = 0;
 };
 
 void print_leftovers(const Json& status) {
@@ -29,13 +30,24 @@ void print_leftovers(const Json& status) {
                std::to_string(left["keys_deleted"].get<std::uint64_t>()), left["waits_for"]});
   }
   std::cout << table.text();
+  for (const Json& left : all) {
+    const std::string why = left.value("why", "");
+    if (!why.empty()) std::cout << "move " << left["move"] << " is kept: " << why << "\n";
+  }
   if (!kept) return;
   std::cout
-      << "\n'kept': the server that the move went to lost its data after the commit, so what the "
-         "source\nstill has may be the only copy ('kept-begun': a part of it was deleted before "
-         "that was seen).\n  cleave leftovers --take-back MOVE   the source owns the range again; "
-         "what was written to the\n                                    other server since the "
-         "commit is given up\n  cleave leftovers --clean MOVE       delete what is kept\n";
+      << "\n'kept': what lies there may be the only copy, or not be a copy of cleave's at all; "
+         "nothing "
+         "is\ndeleted before a person says so ('kept-begun': a part was deleted before that was "
+         "seen).\n"
+         "  cleave leftovers --take-back MOVE   where the server that the move went to lost its "
+         "data: the source\n                                      owns the range again; what was "
+         "written to the other\n                                      server since the commit is "
+         "given up\n"
+         "  cleave leftovers --clean MOVE       delete what lies there in these ranges, whoever "
+         "put "
+         "it there\n"
+         "  cleave leftovers --forget MOVE      leave it: what lies there are strays from now on\n";
 }
 
 }  // namespace
@@ -57,13 +69,22 @@ void add_leftovers(Cli& cli) {
           return cli.show(cli.client().post("/moves/" + std::to_string(order->clean) + "/clean"),
                           [](const Json&) { std::cout << "it is being deleted\n"; });
         }
+        if (order->forget != 0) {
+          return cli.show(cli.client().post("/moves/" + std::to_string(order->forget) + "/forget"),
+                          [](const Json&) { std::cout << "forgotten; nothing was deleted\n"; });
+        }
         return cli.show(cli.client().get("/status?leader"), print_leftovers);
       });
   auto* take =
       command.add_option("--take-back", order->take_back,
                          "the range of this move goes back to its source, whose copy is kept");
-  command.add_option("--clean", order->clean, "what is kept of this move is deleted")
-      ->excludes(take);
+  auto* clean = command.add_option("--clean", order->clean, "what is kept of this move is deleted");
+  clean->excludes(take);
+  command
+      .add_option("--forget", order->forget,
+                  "what is kept of this move stays where it lies, and is nobody's any more")
+      ->excludes(take)
+      ->excludes(clean);
 }
 
 }  // namespace cleave::app

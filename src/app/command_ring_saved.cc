@@ -61,9 +61,10 @@ void print_report(const Json& report) {
   }
   std::cout << table.text() << "\n";
   for (const Json& doubt : report["doubts"]) std::cout << doubt.get<std::string>() << "\n";
-  for (const Json& each : report["copies"]) {
-    std::cout << "copies of a move that was under way may lie at " << each.value("node", "")
-              << ", in " << each["ranges"].size() << " ranges\n";
+  for (const Json& each : report["kept"]) {
+    std::cout << "copies of move " << each["move"] << " may lie at " << each.value("node", "")
+              << ", in " << each["ranges"].size()
+              << " ranges: kept, and no move to it there, until you decide by `cleave leftovers`\n";
   }
   if (!report.value("written", false)) {
     std::cout << "nothing was written (--dry-run)\n";

@@ -151,6 +151,7 @@ std::string stop_text(const Json& status) {
     text += "; one of them: `cleave abort " + status["moves"][0]["id"].dump() + "`";
   }
   const std::string mode = status.value("mode", "");
+  if (status.value("flatten", false)) return line(text + "; the flatten: `cleave resume`");
   if (mode == "observe") text += "; none begins by itself in mode observe";
   if (mode == "approve") text += "; planned ones wait for `cleave approve`";
   return line(text);
@@ -187,7 +188,8 @@ std::string cuts_text(const Json& cuts) {
 std::string head_text(const Json& status) {
   const std::string coordinator = status.value("coordinator", "");
   return line("pool " + status.value("pool", "") + ", epoch " + status["epoch"].dump() + ", mode " +
-              status.value("mode", "") + (status.value("frozen", false) ? ", FROZEN" : "") + ", " +
+              status.value("mode", "") + (status.value("frozen", false) ? ", FROZEN" : "") +
+              (status.value("flatten", false) ? ", FLATTENING" : "") + ", " +
               status["cuts"].dump() + " cuts, coordinator " +
               (coordinator == "ok" ? "ok" : "NOT ok: " + coordinator)) +
          "\n";

@@ -45,6 +45,7 @@ struct Mutations {
   bool clean_no_sweep = false;        // 23 b: older leaders' commands may still run
   bool drop_early = false;            // 23 d: the entry is off before the replies are in
   bool no_holder_check = false;       // 23 e: cleaned although the destination lost its data
+  bool clean_any_server = false;      // 23 f: cleaned whichever server is at the address now
   bool take_back_no_fence = false;    // 26: the owner changes while routers still write
   bool take_back_no_entry = false;    // 26: the node that gives back keeps its copies for ever
   bool take_back_keeps_entry = false;  // 26: what was taken back is cleaned all the same
@@ -56,6 +57,7 @@ struct Mutations {
   bool removed_element_stays = false;  // 27: an element that is gone at the source is skipped
   bool no_last_elements = false;       // 27, 18: elements of the last sets are not copied
   bool element_hides_key = false;      // 27: a mark of an element replaces that of its key
+  bool new_ring_anyway = false;        // a first ring is made over servers that belong to one
 
   // Whether one that bends an edit of the document is on (migrate/mutants.cc).
   bool any_of_edits() const {

@@ -241,13 +241,15 @@ void Balancer::make_plan() {
   trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
-  const bool begins = document.mode == ring::Mode::kAuto || flattening_;
+  const bool begins = document.mode == ring::Mode::kAuto || document.flatten;
   if (begins && !document.frozen) act(*plan_);
 }
 
 void Balancer::leave_out_held(balance::Plan& plan) const {
+  const ring::Document& document = view_->document();
   const auto held = [&](const balance::PlannedMove& move) {
-    return move.cause == balance::Cause::kDrain && held_drains_.contains(move.source);
+    const ring::Node* const source = ring::find_node(document, move.source);
+    return move.cause == balance::Cause::kDrain && source != nullptr && source->drain_held;
   };
   for (const balance::PlannedMove& move : plan.moves) {
     if (!held(move)) continue;
@@ -259,7 +261,7 @@ void Balancer::leave_out_held(balance::Plan& plan) const {
   }
   std::erase_if(plan.moves, held);
   // In other modes nothing begins but what is ordered.
-  if (flattening_ && view_->document().mode != ring::Mode::kAuto) {
+  if (document.flatten && document.mode != ring::Mode::kAuto) {
     std::erase_if(plan.moves, [](const balance::PlannedMove& move) {
       return move.cause != balance::Cause::kFlatten;
     });
@@ -270,8 +272,9 @@ void Balancer::leave_out_held(balance::Plan& plan) const {
 // What waits for a person stays as it was shown, while it is between the same nodes.
 void Balancer::hold_proposal(balance::Plan& plan) {
   const UnixMillis now = options_.loop.wall_now();
-  const bool waits = (view_->document().mode != ring::Mode::kAuto && !flattening_) ||
-                     view_->document().frozen || !balance::is_open(options_.windows, now);
+  const ring::Document& document = view_->document();
+  const bool waits = (document.mode != ring::Mode::kAuto && !document.flatten) || document.frozen ||
+                     !balance::is_open(options_.windows, now);
   const bool same = proposed_for_ == view_->epoch() &&
                     std::ranges::equal(plan.moves, proposed_moves_, same_ends) &&
                     (!proposed_moves_.empty() || !proposed_merges_.empty());
@@ -292,7 +295,7 @@ balance::Input Balancer::planner_input(UnixMillis now) {
           .nodes = node_facts(),
           .history = history_,
           .trigger = trigger_,
-          .orders = {.flatten = flattening_},
+          .orders = {.flatten = view_->document().flatten},
           .usual = usual_,
           .constants = options_.constants,
           .now = now,

@@ -68,13 +68,6 @@ class Balancer {
   // is nothing to approve, when the plan or the ring has changed since, or where nothing may begin.
   Result<std::uint64_t> approve(const std::string& plan);
 
-  // Takes every cut back by moves, whatever the mode is, and plans nothing else.
-  void set_flattening(bool flattening) { flattening_ = flattening; }
-  // A person took back a move of the node's drain: no further one begins until he orders the drain
-  // again. False (of the second): it was not held.
-  void hold_drain(NodeId node) { held_drains_.insert(node); }
-  bool release_drain(NodeId node) { return held_drains_.erase(node) > 0; }
-
   // What would be done were these announced; nothing is changed. Errors: those of ring::expect;
   // kUnavailable before heat is known.
   Result<Presplit> rehearse(const std::vector<Announcement>& events);
@@ -158,8 +151,6 @@ class Balancer {
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   UnixMillis waits_until_{};                      // that moves wait for this window was told
   bool forgetting_ = false;                       // what has ended is being taken out
-  bool flattening_ = false;
-  std::set<NodeId> held_drains_;
   std::uint64_t ticks_ = 0;
   std::uint32_t looks_left_ = 0;  // at the servers' memory, before the next interval
   std::shared_ptr<void> alive_ = std::make_shared<int>();

@@ -99,7 +99,7 @@ class Controller final : public backend::Gate,
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
   void take_back(MoveId move, Done<MoveId> done) override;
-  void give_up(MoveId move, Done<void> done) override;
+  void give_up(MoveId move, GiveUp how, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
   void abort_all(Then then, Done<std::uint64_t> done) override;
   void undo(MoveId move, Done<MoveId> done) override;

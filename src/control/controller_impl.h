@@ -36,7 +36,6 @@ class Controller::Impl {
              Operator::Done<void> done);
   void move(ring::MoveRequest request, Operator::Done<MoveId> done);
   void abort(MoveId id, Operator::Done<void> done);
-  void hold_drain(NodeId node);
   void abort_all(Operator::Then then, Operator::Done<std::uint64_t> done);
   void undo(const MoveRecord* record, Operator::Done<MoveId> done);
   void cut(CutOrder wanted, Operator::Done<void> done);

@@ -39,12 +39,20 @@ Result<std::uint64_t> astray(const ring::RingView& view) {
   return static_cast<std::uint64_t>(ring::diff(view, **base).size());
 }
 
-// Rule 22, for every move at once that is copying or fenced.
-Result<ring::Document> without_moves(const ring::Document& document, bool frozen) {
-  Result<ring::Document> next = ring::set_frozen(document, frozen);
-  for (const ring::Move& move : document.moves) {
-    if (move.phase == ring::Phase::kClean) continue;
-    next = ring::abort_move(*next, move.id, move.phase_epoch);
+// Those that are copying or fenced.
+std::vector<MoveId> uncommitted(const ring::Document& document) {
+  std::vector<MoveId> moves;
+  for (const ring::Move& move : document.moves)
+    if (move.phase != ring::Phase::kClean) moves.push_back(move.id);
+  return moves;
+}
+
+// Rule 22. Nothing of a drain is held: when the pool is resumed it goes on.
+Result<ring::Document> frozen_without(const ring::Document& document,
+                                      const std::vector<MoveId>& moves) {
+  Result<ring::Document> next = ring::set_frozen(document, true);
+  for (const MoveId id : moves) {
+    next = ring::abort_move(*next, id, ring::find_move(document, id)->phase_epoch);
     if (!next) return next;
     next->epoch = Epoch{document.epoch.value() + 1};  // all of it is one change
   }
@@ -154,55 +162,33 @@ void Controller::Impl::abort(MoveId id, Operator::Done<void> done) {
     return answer<void>(options.loop, done,
                         fail(Code::kNotFound, "no move of that id is under way"));
   }
-  const NodeId source = ring::find_move(view->document(), id)->source;
   if (board != nullptr) board->note_abort(id, "aborted by order");
-  const auto edit = [id](const ring::Document& document) -> Result<ring::Document> {
-    const ring::Move* const move = ring::find_move(document, id);
-    if (move == nullptr) return fail(Code::kConflict, "that move has just ended");
-    if (move->phase == ring::Phase::kClean) {
-      return fail(Code::kConflict, "the move is committed: it is finished, not aborted; see undo");
-    }
-    return ring::abort_move(document, id, move->phase_epoch);
-  };
-  order(edit, "abort", "move " + std::to_string(id.value()),
-        guarded(alive, [this, id, source, done = std::move(done)](Result<void> aborted) {
-          if (aborted) hold_drain(source);
+  order([id](const ring::Document& document) { return ring::abort_by_order(document, {{id}}); },
+        "abort", "move " + std::to_string(id.value()),
+        guarded(alive, [this, id, done = std::move(done)](Result<void> aborted) {
           if (!aborted && board != nullptr) board->forget_abort(id);
           done(std::move(aborted));
         }));
 }
 
-// What a person stops does not begin again by itself.
-void Controller::Impl::hold_drain(NodeId node) {
-  const ring::Node* const found = ring::find_node(membership.view()->document(), node);
-  const bool drains = found != nullptr && found->state == ring::NodeState::kDraining;
-  if (drains && balancer != nullptr) balancer->hold_drain(node);
-}
-
 void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64_t> done) {
   const auto aborted = std::make_shared<std::uint64_t>(0);
-  std::vector<NodeId> sources;
   const bool freeze = then == Operator::Then::kFreeze;
   if (board != nullptr) {
     board->forget_waiting("aborted by order");
-    for (const MoveStatus& running : board->status()) {
+    for (const MoveStatus& running : board->status())
       board->note_abort(running.move.id, "aborted by order");
-      if (!freeze) sources.push_back(running.move.source);
-    }
   }
   const auto edit = [aborted, freeze](const ring::Document& document) -> Result<ring::Document> {
-    *aborted = static_cast<std::uint64_t>(std::ranges::count_if(
-        document.moves, [](const ring::Move& move) { return move.phase != ring::Phase::kClean; }));
-    if (*aborted == 0 && !freeze) return fail(Code::kConflict, "no move is under way");
-    return without_moves(document, freeze || document.frozen);
+    const std::vector<MoveId> moves = uncommitted(document);
+    *aborted = moves.size();
+    if (moves.empty() && !freeze) return fail(Code::kConflict, "no move is under way");
+    return freeze ? frozen_without(document, moves) : ring::abort_by_order(document, moves);
   };
-  order(
-      edit, freeze ? "freeze" : "abort", freeze ? "the pool, and all moves" : "all moves",
-      guarded(alive, [this, aborted, sources, done = std::move(done)](const Result<void>& written) {
-        if (!written) return done(std::unexpected(written.error()));
-        for (const NodeId source : sources) hold_drain(source);
-        done(*aborted);
-      }));
+  order(edit, freeze ? "freeze" : "abort", freeze ? "the pool, and all moves" : "all moves",
+        [aborted, done = std::move(done)](const Result<void>& written) {
+          done(written ? Result<std::uint64_t>(*aborted) : std::unexpected(written.error()));
+        });
 }
 
 void Controller::Impl::undo(const MoveRecord* record, Operator::Done<MoveId> done) {
@@ -294,27 +280,19 @@ void Controller::Impl::forget(const std::string& event, Operator::Done<void> don
         "presplit", "forget " + event, std::move(done));
 }
 
-// Mode observe, or the balancer would cut again what has just been joined. Cuts that agree with the
-// base go at once, the others by moves, one a node at a time.
+// Cuts that agree with the base go at once, the others by moves, one a node at a time: the balancer
+// of whoever leads reads in the document that this is wanted.
 void Controller::Impl::flatten(Operator::Done<std::uint64_t> done) {
   using Count = std::uint64_t;
   if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
   const Result<Count> ranges = astray(*membership.view());
   if (!ranges) return answer<Count>(options.loop, done, ranges);
   const UnixMillis now = options.loop.wall_now();
-  const auto edit = [now](const ring::Document& document) -> Result<ring::Document> {
-    Result<ring::Document> next =
-        ring::merge_cuts(document, {ring::kFirstToken, ring::kLastToken}, now);
-    if (!next) return ring::set_mode(document, ring::Mode::kObserve);
-    next->mode = ring::Mode::kObserve;
-    return next;
-  };
-  order(edit, "flatten", std::to_string(*ranges) + " ranges",
-        guarded(alive, [this, ranges, done = std::move(done)](const Result<void>& written) {
-          if (!written) return done(std::unexpected(written.error()));
-          if (balancer != nullptr) balancer->set_flattening(true);
-          done(ranges);
-        }));
+  order([now](const ring::Document& document) { return ring::flatten(document, now); }, "flatten",
+        std::to_string(*ranges) + " ranges",
+        [ranges, done = std::move(done)](const Result<void>& written) {
+          done(written ? ranges : std::unexpected(written.error()));
+        });
 }
 
 void Controller::Impl::approve(const std::string& plan, Operator::Done<std::uint64_t> done) {
@@ -349,14 +327,16 @@ void Controller::take_back(MoveId move, Done<MoveId> done) {
   impl_->board->take_back(move, std::move(done));
 }
 
-void Controller::give_up(MoveId move, Done<void> done) {
+void Controller::give_up(MoveId move, GiveUp how, Done<void> done) {
   impl_->order(
-      [move](const ring::Document& document) -> Result<ring::Document> {
+      [move, how](const ring::Document& document) -> Result<ring::Document> {
         const ring::Leftover* kept = ring::find_leftover(document, move);
         if (kept == nullptr) return fail(Code::kConflict, "no leftover of that move is kept");
-        return ring::release_leftover(document, *kept);
+        return how == GiveUp::kClean ? ring::release_leftover(document, *kept)
+                                     : ring::forget_leftover(document, *kept);
       },
-      "clean", "leftover of move " + std::to_string(move.value()), std::move(done));
+      how == GiveUp::kClean ? "clean" : "forget",
+      "leftover of move " + std::to_string(move.value()), std::move(done));
 }
 
 void Controller::allow_old_readers(Done<void> done) {
@@ -402,18 +382,11 @@ void Controller::merge(ring::TokenRange range, Done<void> done) {
 }
 
 void Controller::freeze(bool frozen, Done<void> done) {
-  const auto written = [impl = impl_.get(), frozen, done = std::move(done)](Result<void> result) {
-    // To resume ends a flatten too.
-    if (result && !frozen && impl->balancer != nullptr) impl->balancer->set_flattening(false);
-    done(std::move(result));
-  };
   impl_->order(
       [frozen](const ring::Document& document) {
-        Result<ring::Document> next = ring::set_frozen(document, frozen);
-        if (next && !frozen) next->old_readers = false;
-        return next;
+        return frozen ? ring::set_frozen(document, true) : ring::resume(document);
       },
-      frozen ? "freeze" : "resume", "the pool", guarded(impl_->alive, written));
+      frozen ? "freeze" : "resume", "the pool", std::move(done));
 }
 
 void Controller::set_mode(ring::Mode mode, Done<void> done) {
@@ -430,9 +403,6 @@ void Controller::add_node(ring::Node node, Done<NodeId> done) {
 }
 
 void Controller::drain_node(NodeId node, Done<void> done) {
-  // A drain that goes on after an abort: the document says already that it drains.
-  if (impl_->balancer != nullptr && impl_->balancer->release_drain(node))
-    return answer<void>(impl_->options.loop, done, {});
   const UnixMillis now = impl_->options.loop.wall_now();
   impl_->order(
       [node, now](const ring::Document& document) { return ring::drain_node(document, node, now); },

@@ -93,9 +93,8 @@ void LeftoverBoard::over(Cleaner& cleaner) {
                     .real = std::to_string(progress.deleted) + " keys deleted"};
   if (entry.kept()) {
     decision.kind = "kept";
-    decision.reason = "the destination of move " + std::to_string(entry.move.value()) +
-                      " lost its data after the commit: what the source still has is kept. See "
-                      "'cleave leftovers'";
+    decision.reason = "what move " + std::to_string(entry.move.value()) +
+                      " left there is kept: " + entry.why + ". See 'cleave leftovers'";
     options_.decided(std::move(decision));
   } else if (progress.unknown > 0) {
     decision.kind = "cleaned";

@@ -33,7 +33,7 @@ void Membership::join(std::function<void()> joined) {
 }
 
 void Membership::create_then_join(std::function<void()> joined) {
-  if (!options_.may_create) return create(std::move(joined));
+  if (!options_.may_create || options_.mutations.new_ring_anyway) return create(std::move(joined));
   options_.may_create(guarded(alive_, [this, joined = std::move(joined)](const Result<void>& may) {
     if (!may) return hold(may.error(), joined);
     create(joined);

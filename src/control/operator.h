@@ -284,8 +284,9 @@ class Operator {
   // What a kept leftover (of that move) keeps becomes the range again, as far as the destination
   // still owns it (rule 26). What was written there since the commit is given up.
   virtual void take_back(MoveId move, Done<MoveId> done) = 0;
-  // What a kept leftover keeps is deleted after all.
-  virtual void give_up(MoveId move, Done<void> done) = 0;
+  // What a kept leftover keeps is deleted after all; or left where it lies, and nobody's any more.
+  enum class GiveUp : std::uint8_t { kClean, kForget };
+  virtual void give_up(MoveId move, GiveUp how, Done<void> done) = 0;
   // Lets routers of an older version join again: no move begins until `freeze(false)`.
   virtual void allow_old_readers(Done<void> done) = 0;
   // All moves that are not committed, and those that wait; with kFreeze none begins afterwards, in

@@ -154,12 +154,14 @@ void RingRestore::sampled() {
   if (--open_ > 0) return;
   doubt_keys();
   const Epoch known = std::max(report_.saved, report_.told);
-  const Result<ring::RestoredDocument> made = ring::restored(
-      order_.saved, {.pool = options_.pool, .above = Epoch{known.value() + kEpochStride}});
+  const Result<ring::Document> made =
+      ring::restored(order_.saved, {.pool = options_.pool,
+                                    .above = Epoch{known.value() + kEpochStride},
+                                    .now = options_.loop.wall_now()});
   if (!made) return done_(std::unexpected(made.error()));
-  document_ = made->document;
+  document_ = *made;
   report_.epoch = document_.epoch;
-  report_.copies = made->copies;
+  report_.kept = document_.leftovers;
   if (order_.dry_run) return finish();
   if (const Result<void> idle = nobody_at_work(report_.servers); !idle && !order_.force)
     return done_(std::unexpected(idle.error()));

@@ -47,7 +47,7 @@ struct RestoreReport {
   Epoch told;   // the highest that a server had heard of
   std::vector<FoundServer> servers = {};
   std::vector<KeysFound> keys = {};       // of each server
-  std::vector<ring::Copies> copies = {};  // may lie where no router looks for them
+  std::vector<ring::Leftover> kept = {};  // where copies may lie, for a person to decide
   std::vector<std::string> doubts = {};   // what speaks against it; with any it needs `force`
   bool written = false;
 };

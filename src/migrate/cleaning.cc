@@ -12,6 +12,10 @@ constexpr milliseconds kAgainAfter{500};
 constexpr milliseconds kAgainAfterMax{10'000};
 constexpr std::size_t kExamplesMax = 3;
 
+std::string id_text(const std::string& server) {
+  return server.empty() ? "one without an id" : "id " + server;
+}
+
 std::string name_of(NodeId node) { return "node " + std::to_string(node.value()); }
 
 }  // namespace
@@ -40,6 +44,10 @@ bool has_everything(const ring::Leftover& entry, const ServerFacts& now) {
          now.former_offset > entry.offset;
 }
 
+bool is_same_server(const ring::Leftover& entry, const ServerFacts& now) {
+  return entry.server.empty() || entry.server == now.server;
+}
+
 Cleaning::Cleaning(ring::Leftover entry, Options options)
     : entry_(std::move(entry)), options_(options) {
   CHECK(!entry_.kept());
@@ -52,10 +60,8 @@ CleaningActions Cleaning::step(const CleaningEvent& event, Instant now) {
 
 Result<ring::Document> Cleaning::edit(CleaningChange change, const ring::Document& document) const {
   switch (change) {
-    case CleaningChange::kBegun:
-      return ring::judge_leftover(document, entry_, ring::HolderState::kWhole);
-    case CleaningChange::kKept:
-      return ring::judge_leftover(document, entry_, ring::HolderState::kLost);
+    case CleaningChange::kBegun: return ring::begin_cleaning(document, entry_);
+    case CleaningChange::kKept: return ring::keep_leftover(document, entry_, keeps_for_);
     case CleaningChange::kDrop: return ring::drop_leftover(document, entry_);
   }
   return fail(Code::kInvalid, "no such change");
@@ -81,10 +87,10 @@ CleaningActions Cleaning::on(const LookedAt& event, Instant now) {
   switch (step_) {
     case CleaningStep::kLook: return looked_first(event, now);
     case CleaningStep::kPages:
-      if (!holder_is_whole(event)) return keep();
+      if (std::string why = against(event); !why.empty()) return keep(std::move(why));
       return clean_page();
     case CleaningStep::kVerify:
-      if (!holder_is_whole(event)) return keep();
+      if (std::string why = against(event); !why.empty()) return keep(std::move(why));
       // A server that came back in between may have brought back what was deleted before.
       if (event.node.incarnation != node_ || !event.node.primary)
         return later(name_of(entry_.node) + " restarted or failed over meanwhile", now);
@@ -101,24 +107,30 @@ CleaningActions Cleaning::looked_first(const LookedAt& event, Instant now) {
   }
   if (!event.node.primary) return later(name_of(entry_.node) + " is not a primary", now);
   node_ = event.node.incarnation;
-  if (!holder_is_whole(event)) return keep();
+  if (std::string why = against(event); !why.empty()) return keep(std::move(why));
   const bool judged = entry_.holder == NodeId{} || entry_.state == ring::LeftoverState::kBegun;
   listing_ = false;
   if (judged) return enter(CleaningStep::kPages, clean_page());
   return enter(CleaningStep::kJudge, {WriteEntry{CleaningChange::kBegun}});
 }
 
-bool Cleaning::holder_is_whole(const LookedAt& event) const {
-  if (entry_.holder == NodeId{} || options_.mutations.no_holder_check) return true;
-  return event.holder && has_everything(entry_, *event.holder);
+std::string Cleaning::against(const LookedAt& event) const {
+  // Rule 23 f: what lies there may be all that somebody has.
+  if (!is_same_server(entry_, event.node) && !options_.mutations.clean_any_server)
+    return "another server is at the node's address now (" + id_text(event.node.server) +
+           "; the copies are on " + id_text(entry_.server) + ")";
+  if (entry_.holder == NodeId{} || options_.mutations.no_holder_check) return {};
+  if (event.holder && has_everything(entry_, *event.holder)) return {};
+  return "the server that the move went to lost its data after the commit";
 }
 
 CleaningActions Cleaning::clean_page() {
   return {CleanPage{.from_start = !std::exchange(listing_, true)}};
 }
 
-// The source's copy may be the only whole one.
-CleaningActions Cleaning::keep() {
+// What lies there may be the only whole copy, or nobody's of us.
+CleaningActions Cleaning::keep(std::string why) {
+  keeps_for_ = std::move(why);
   return enter(CleaningStep::kKeep, {WriteEntry{CleaningChange::kKept}});
 }
 
@@ -131,7 +143,7 @@ CleaningActions Cleaning::on(const PageCleaned& event, Instant) {
     if (progress_.examples.size() < kExamplesMax) progress_.examples.push_back(key);
   }
   if (event.last || options_.mutations.drop_early) return enter(CleaningStep::kVerify, {LookAt{}});
-  if (entry_.holder == NodeId{}) return clean_page();
+  if (entry_.holder == NodeId{} && entry_.server.empty()) return clean_page();
   return {LookAt{}};
 }
 

@@ -5,11 +5,12 @@
 //     ^         |       |        |          |             |          |
 //     +---------+-------+--------+----------+-------------+----------+   (anything failed: later
 //                                |                                        again, from the start)
-// +--> keep -> over (the holder lost its data: a person decides)
+// +--> keep -> over (the holder lost its data, or another server is there: a person decides)
 //
 // Nothing is deleted before (a) all commands of our own earlier moves on the node are finished, (b)
-// those of older leaders are ended, (c) the server is this pool's, and (e) the holder of a
-// committed move was found to have everything still; and it is compared again beside every page.
+// those of older leaders are ended, (c) the server is this pool's, (f) it is the one that the entry
+// was made for, and (e) the holder of a committed move was found to have everything still; and the
+// last two are compared again beside every page.
 //
 // Threads: one owner. Pure: the same events give the same actions.
 #pragma once
@@ -57,8 +58,8 @@ enum class CleaningChange : std::uint8_t { kBegun, kKept, kDrop };
 
 struct AwaitQuiet {};  // rule 23 a -> Quiet
 struct SweepNode {};   // rule 23 b -> Swept
-struct LookAt {};      // rule 23 c and e: INFO, marker, of the node and of the holder -> LookedAt
-struct CleanPage {     // UNLINK of one page of a listing -> PageCleaned
+struct LookAt {};   // rule 23 c, e and f: INFO, marker, of the node and of the holder -> LookedAt
+struct CleanPage {  // UNLINK of one page of a listing -> PageCleaned
   bool from_start = false;
 };
 struct WriteEntry {  // compare-and-set -> Written | WriteRefused
@@ -128,8 +129,9 @@ class Cleaning {
   CleaningActions later(std::string why, Instant now);
   CleaningActions looked_first(const LookedAt& event, Instant now);
   CleaningActions clean_page();
-  CleaningActions keep();
-  bool holder_is_whole(const LookedAt& event) const;
+  CleaningActions keep(std::string why);
+  // Why nothing may be deleted, after that look; empty: nothing is against it.
+  std::string against(const LookedAt& event) const;
 
   ring::Leftover entry_;
   Options options_;
@@ -139,6 +141,7 @@ class Cleaning {
   std::uint32_t failures_ = 0;
   Instant again_at_{0};
   std::string waits_for_;
+  std::string keeps_for_;  // why a person has to decide
   CleaningProgress progress_;
 };
 

@@ -146,6 +146,39 @@ TEST(Cleaning, AReplicaThatHadAllOfItIsAsGood) {
   EXPECT_FALSE(has_everything(alone, promoted)) << "it had no replica then";
 }
 
+// Rule 23 f: a name or an address was given to another server, with another's keys.
+TEST(Cleaning, TouchesNoServerButTheOneThatHasTheCopies) {
+  for (ring::Leftover entry : {Story::committed(), Story::aborted()}) {
+    entry.server = "server-a";
+    for (const std::string found : {"server-b", ""}) {
+      Story story;
+      story.document_.leftovers = {entry};
+      story.seen_.node.server = found;
+      Cleaning cleaning(entry);
+      EXPECT_TRUE(writes(story.to_look(cleaning), CleaningChange::kKept));
+      EXPECT_TRUE(has<Over>(story.write(cleaning, CleaningChange::kKept)));
+      EXPECT_EQ(story.document_.leftovers.at(0).state, ring::LeftoverState::kKept);
+      EXPECT_NE(story.document_.leftovers.at(0).why.find("another server"), std::string::npos);
+    }
+  }
+}
+
+// It is exchanged while its keys are being deleted: compared beside every page, of aborts too.
+TEST(Cleaning, StopsInTheMiddleWhenAnotherServerIsThere) {
+  Story story;
+  ring::Leftover entry = Story::aborted();
+  entry.server = "server-a";
+  story.document_.leftovers = {entry};
+  story.seen_.node.server = "server-a";
+  Cleaning cleaning(entry);
+  EXPECT_TRUE(has<CleanPage>(story.to_look(cleaning)));
+  EXPECT_TRUE(has<LookAt>(cleaning.step(PageCleaned{.deleted = 2}, story.now_)));
+  EXPECT_TRUE(has<CleanPage>(cleaning.step(story.seen_, story.now_)));
+  cleaning.step(PageCleaned{.last = true}, story.now_);
+  story.seen_.node.server = "server-b";
+  EXPECT_TRUE(writes(cleaning.step(story.seen_, story.now_), CleaningChange::kKept));
+}
+
 TEST(Cleaning, TouchesNoServerThatIsNotOurs) {
   Story story;
   story.seen_.node.marked = false;

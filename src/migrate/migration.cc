@@ -85,7 +85,8 @@ Result<ring::Document> Migration::true_edit(Change change, const ring::Document&
   const ring::Move* move = ring::find_move(document, id_);
   switch (change) {
     case Change::kBegin: return begin_edit(document, now);
-    case Change::kEnter: return ring::enter_copies(document, id_, copying_epoch_, now);
+    case Change::kEnter:
+      return ring::enter_copies(document, id_, copying_epoch_, now, destination_.server);
     case Change::kFence: return ring::fence_move(document, id_, copying_epoch_);
     case Change::kCommit: return commit_edit(document, now);
     case Change::kAbort:
@@ -110,11 +111,13 @@ Result<ring::Document> Migration::commit_edit(const ring::Document& document,
     if (waiting_.contains(session) && !options_.mutations.commit_without_acks)
       return fail(Code::kConflict, "router " + session.value() + " has not acknowledged");
   }
-  if (takes_back_) return ring::take_back(document, id_, fenced_epoch_, *takes_back_, now);
+  if (takes_back_)
+    return ring::take_back(document, id_, fenced_epoch_, *takes_back_, now, source_.server);
   // Without a replica there is no successor to compare a stream with.
   const ring::Holder holder{.incarnation = destination_.incarnation,
                             .offset = destination_.replicas > 0 ? destination_.offset : 0};
-  return ring::commit_move(document, id_, fenced_epoch_, holder, now, {request_.pin_until});
+  return ring::commit_move(document, id_, fenced_epoch_, holder, now, {request_.pin_until},
+                           source_.server);
 }
 
 std::string Migration::waits_for() const {
@@ -169,6 +172,10 @@ std::string Migration::refusal(const Identified& event) const {
     return "the source does not carry this pool's ownership marker; see 'cleave adopt'";
   if (!destination.marked && !options_.mutations.no_marker_check)
     return "the destination does not carry this pool's ownership marker; see 'cleave adopt'";
+  // The server that has what was kept is not this one (rule 23 f).
+  if (takes_back_ && !is_same_server(*takes_back_, destination) &&
+      !options_.mutations.clean_any_server)
+    return "the server that has what is kept is not the one at that address now";
   if (!event.unfit.empty()) return event.unfit;
   return clocks_apart(event);
 }

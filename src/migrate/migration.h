@@ -44,6 +44,7 @@ struct ServerFacts {
   Incarnation incarnation;
   bool primary = false;
   bool marked = false;         // carries this pool's ownership marker (rule 12)
+  std::string server{};        // its own id (backend/ring_note.h); empty: it has none yet
   std::int64_t clock_ms = 0;   // TIME less our own steady clock: asked at different moments
   std::uint32_t replicas = 0;  // connected ones
   std::uint64_t offset = 0;    // of its replication stream
@@ -53,6 +54,10 @@ struct ServerFacts {
 
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
 };
+
+// Whether it is the server that the entry of the leftovers was made for; also where that is not
+// known (rule 23 f).
+bool is_same_server(const ring::Leftover& entry, const ServerFacts& now);
 
 // A key that cannot be moved; it stays where it is, with the reason for people.
 struct Unmovable {

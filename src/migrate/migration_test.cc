@@ -294,6 +294,27 @@ TEST(Migration, TheCommitRemembersWhoHasTheCopies) {
   EXPECT_EQ(left.offset, 99U);
 }
 
+// Rule 23 f.
+TEST(Migration, NothingIsTakenBackToAnotherServer) {
+  Story story;
+  story.facts_a_.server = "server-a";
+  story.facts_b_.server = "server-b";
+  Migration move = story.make();
+  story.to_fenced(move);
+  EXPECT_EQ(story.document_.leftovers.at(0).server, "server-b");
+  story.fenced_ack(move, "r1");
+  story.fenced_ack(move, "r2");
+  move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
+  story.write(move, Change::kCommit);
+  EXPECT_EQ(story.document_.leftovers.at(0).server, "server-a");
+  story.document_ = *ring::keep_leftover(story.document_, story.document_.leftovers.at(0), "lost");
+  Migration back(story.document_.leftovers.at(0), {.limits = {}, .mutations = {}});
+  back.step(Start{}, story.now_);
+  story.facts_a_.server = "server-c";
+  EXPECT_TRUE(has<Over>(back.step(Identified{story.facts_b_, story.facts_a_}, story.now_)));
+  EXPECT_NE(back.outcome().why.find("not the one at that address"), std::string::npos);
+}
+
 // Rule 26: fenced first, then old connections are ended, then every router has let go.
 TEST(Migration, ATakingBackIsFencedAndCopiesNothing) {
   Story story;
@@ -303,8 +324,7 @@ TEST(Migration, ATakingBackIsFencedAndCopiesNothing) {
   story.fenced_ack(move, "r2");
   move.step(Identified{story.facts_a_, story.facts_b_}, story.now_);
   story.write(move, Change::kCommit);
-  story.document_ = *ring::judge_leftover(story.document_, story.document_.leftovers.at(0),
-                                          ring::HolderState::kLost);
+  story.document_ = *ring::keep_leftover(story.document_, story.document_.leftovers.at(0), "lost");
 
   Migration back(story.document_.leftovers.at(0), {.limits = {}, .mutations = {}});
   EXPECT_TRUE(has<Identify>(back.step(Start{}, story.now_)));

@@ -182,7 +182,7 @@ class World {
   // What the last move left behind is gone.
   void clean() {
     const auto last = [this] { return document.leftovers.back(); };
-    document = *ring::judge_leftover(document, last(), ring::HolderState::kWhole);
+    document = *ring::begin_cleaning(document, last());
     publish(ring::drop_leftover(document, last()));
   }
   void abort(MoveId move) { publish(ring::abort_move(document, move, phase_epoch(move))); }

@@ -58,6 +58,8 @@ struct Node {
   std::string hash_key = {};    // what the scheme hashes; empty: the name
   // How many keys a person knows to lie there where the ring does not look (ring/stray.h).
   std::uint64_t strays = 0;
+  // It drains, and a person aborted a move of that: none begins before it is told to drain again.
+  bool drain_held = false;
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -103,7 +105,7 @@ struct Move {
 enum class LeftoverState : std::uint8_t {
   kOpen,       // to be cleaned
   kBegun,      // its holder was compared and found whole: some keys may be gone already
-  kKept,       // the holder lost its data: this may be the only whole copy. A person decides
+  kKept,       // a person decides: this may be the only whole copy, or not be ours (Leftover::why)
   kKeptBegun,  // the same, found out when some keys were gone already
 };
 
@@ -120,6 +122,10 @@ struct Leftover {
   Incarnation incarnation = {};
   std::uint64_t offset = 0;  // 0: it had no replica
   LeftoverState state = LeftoverState::kOpen;
+  // The id of the server that was the node's then (backend/ring_note.h): at another one nothing is
+  // deleted. Empty: not known.
+  std::string server = {};
+  std::string why = {};  // for people: why it is kept
 
   bool kept() const { return state == LeftoverState::kKept || state == LeftoverState::kKeptBegun; }
 
@@ -169,14 +175,14 @@ struct Router {
 };
 
 // Invariants (checked by `validate`): epoch at least 1; node ids and names unique, ids below
-// next_node, at least one node active; cuts sorted, disjoint, owned by known nodes; moves' ranges
-// canonical and disjoint from each other's, their ends known and different; routers sorted by
-// session and unique; the leader is a router; move id <= phase epoch <= epoch; leftovers sorted by
-// move and unique, of known nodes, their ranges canonical; events sorted by
-// name and unique; the scheme places the active nodes (ring/base_ring.h), and has cuts and moves
-// only if its tokens do not depend on the nodes; every router reads the text form; numbers and
-// times in 0 .. kNumberMax; names, hash keys, addresses, racks, sessions and the pool are UTF-8
-// without control characters, at most kWordBytesMax bytes. Reasons are free text.
+// next_node, at least one node active, only draining ones held; cuts sorted, disjoint, owned by
+// known nodes; moves' ranges canonical and disjoint from each other's, their ends known and
+// different; routers sorted by session and unique; the leader is a router; move id <= phase epoch
+// <= epoch; leftovers sorted by move and unique, of known nodes, their ranges canonical; events
+// sorted by name and unique; the scheme places the active nodes (ring/base_ring.h), and has cuts
+// and moves only if its tokens do not depend on the nodes; every router reads the text form;
+// numbers and times in 0 .. kNumberMax; names, hash keys, addresses, racks, sessions and the pool
+// are UTF-8 without control characters, at most kWordBytesMax bytes. Reasons are free text.
 struct Document {
   Epoch epoch;
   std::string pool;
@@ -195,6 +201,8 @@ struct Document {
   // A person wants to go back to an older version: no move begins, and as soon as no leftover is
   // left the text form is one that it reads.
   bool old_readers = false;
+  // A person wants every cut taken back; nothing else is planned until the pool is resumed.
+  bool flatten = false;
 
   friend bool operator==(const Document&, const Document&) = default;
 };

@@ -200,6 +200,7 @@ Node read_node(const Json& json, const std::string& place, Mistakes& mistakes) {
   node.members = fields.list("members", read_member);
   node.hash_key = fields.optional_text("hash_key");
   node.strays = fields.optional_number("strays");
+  node.drain_held = fields.optional_flag("drain_held");
   return node;
 }
 
@@ -241,6 +242,8 @@ Leftover read_leftover(const Json& json, const std::string& place, Mistakes& mis
   leftover.incarnation.run_id = fields.optional_text("run_id");
   leftover.incarnation.replication_id = fields.optional_text("replication_id");
   leftover.offset = fields.optional_number("offset");
+  leftover.server = fields.optional_text("server");
+  leftover.why = fields.optional_text("why");
   return leftover;
 }
 
@@ -301,6 +304,7 @@ Document read_document(const Json& json, Mistakes& mistakes) {
   document.expected = fields.optional_list("expected", read_event);
   document.leftovers = fields.optional_list("leftovers", read_leftover);
   document.old_readers = fields.optional_flag("old_readers");
+  document.flatten = fields.optional_flag("flatten");
   return document;
 }
 

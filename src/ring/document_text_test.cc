@@ -119,7 +119,8 @@ Document leftovers_example() {
   document.leftovers = {{.move = MoveId{17},
                          .node = NodeId{4},
                          .ranges = {range(0x5000000000000000U, 0x5FFFFFFFFFFFFFFFU)},
-                         .since = UnixMillis{1'760'000'000'100}},
+                         .since = UnixMillis{1'760'000'000'100},
+                         .server = "77ab4c"},
                         {.move = MoveId{23},
                          .node = NodeId{1},
                          .ranges = {range(0x100, 0x1FF)},
@@ -127,7 +128,12 @@ Document leftovers_example() {
                          .holder = NodeId{2},
                          .incarnation = {.run_id = "6c4e", .replication_id = "91f0"},
                          .offset = 4'711,
-                         .state = LeftoverState::kKept}};
+                         .state = LeftoverState::kKept,
+                         .server = "0b1e55",
+                         .why = "the server that the move went to lost its data"}};
+  document.nodes[0].strays = 2'006;
+  document.nodes[2].drain_held = true;
+  document.flatten = true;
   return document;
 }
 
@@ -154,11 +160,14 @@ TEST(DocumentText, OtherSchemesAndHashKeysNeedTheirReader) {
   EXPECT_NE(valid.error().message.find("other scheme than vnode"), std::string::npos);
 }
 
-// Older routers may pass over it.
-TEST(DocumentText, StraysThatAreKnownNeedNoNewerReader) {
-  EXPECT_FALSE(to_text(example()).contains("strays"));
+// Older routers may pass over them.
+TEST(DocumentText, WhatAPersonSaidNeedsNoNewerReader) {
+  for (const char* name : {"strays", "drain_held", "flatten"})
+    EXPECT_FALSE(to_text(example()).contains(name)) << name;
   Document document = example();
   document.nodes[1].strays = 2'006;
+  document.nodes[2].drain_held = true;
+  document.flatten = true;
   EXPECT_EQ(Json::parse(to_text(document))["min_reader"], 2);
   const auto read = parse_document(to_text(document));
   ASSERT_TRUE(read) << read.error().message;
@@ -265,7 +274,8 @@ TEST(DocumentText, NamesThePlaceOfAMistake) {
       {"/leftovers", 1, "leftovers: want a list"},
       {"/leftovers/0/node", 3, "which is unknown"},
       {"/leftovers/0/move", 99, "not from 1 to epoch"},
-      {"/leftovers/0/state", "kept", "without a holder"},
+      {"/leftovers/0/state", "begun", "without a holder"},
+      {"/leftovers/0/server", 7, "leftovers[0].server: want a string"},
       {"/leftovers/1/state", "lost", "leftovers[1].state"},
       {"/leftovers/1/move", 17, "is not sorted"},
       {"/leftovers/1/holder", 1, "is its own holder"},
@@ -273,6 +283,9 @@ TEST(DocumentText, NamesThePlaceOfAMistake) {
       {"/leftovers/1/offset", -1, "leftovers[1].offset: want an integer"},
       {"/leftovers/1/ranges", Json::array(), "has no range"},
       {"/old_readers", 1, "old_readers: want true or false"},
+      {"/flatten", 1, "flatten: want true or false"},
+      {"/nodes/0/drain_held", true, "holds a drain and does not drain"},
+      {"/nodes/0/strays", -1, "nodes[0].strays: want an integer"},
   };
   for (const Spoilt& spoilt : cases) {
     Document document_of = expecting_example();

@@ -29,6 +29,7 @@ Json json_of(const Node& node) {
                {"members", std::move(members)}};
   if (!node.hash_key.empty()) json["hash_key"] = node.hash_key;
   if (node.strays > 0) json["strays"] = node.strays;
+  if (node.drain_held) json["drain_held"] = true;
   return json;
 }
 
@@ -61,6 +62,8 @@ Json json_of(const Leftover& leftover) {
                {"ranges", json_of(leftover.ranges)},
                {"since", leftover.since.value()},
                {"state", to_string(leftover.state)}};
+  if (!leftover.server.empty()) json["server"] = leftover.server;
+  if (!leftover.why.empty()) json["why"] = leftover.why;
   if (leftover.holder == NodeId{}) return json;
   json["holder"] = leftover.holder.value();
   json["run_id"] = leftover.incarnation.run_id;
@@ -132,6 +135,7 @@ std::string to_text(const Document& document) {
   if (!document.expected.empty()) json["expected"] = list_of(document.expected);
   if (!document.leftovers.empty()) json["leftovers"] = list_of(document.leftovers);
   if (document.old_readers) json["old_readers"] = true;
+  if (document.flatten) json["flatten"] = true;
   // `replace`: a reason may quote a key, and keys are any bytes; the default would throw.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -73,8 +73,10 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
 
 // Rule 13. The destination held none of the move's keys: from now on its copies may lie there.
 // Neither phase nor phase epoch change. Conflict outside of COPYING, and when they are entered.
+// `server`, here and below: the own id of the server that the entry's node has, as the move met it;
+// empty: not known.
 Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase_epoch,
-                              UnixMillis now);
+                              UnixMillis now, const std::string& server = {});
 
 // Rule 17. COPYING -> FENCED, only in the phase epoch given.
 Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_epoch);
@@ -91,7 +93,8 @@ struct Holder {
 // the base gives to it already: there cuts are taken away. What was cut there before is trimmed to
 // the outside of the ranges. Conflict when the copies were not entered.
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             const Holder& holder, UnixMillis now, Pin pin = {});
+                             const Holder& holder, UnixMillis now, Pin pin = {},
+                             const std::string& server = {});
 
 // Rules 11 and 22. COPYING or FENCED -> gone, the source owns the ranges as before.
 Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_epoch);
@@ -100,17 +103,25 @@ Result<Document> abort_move(const Document& document, MoveId move, Epoch phase_e
 // `seen` is the entry as it was read: a conflict when it is not exactly so any more, or when its
 // move is in flight.
 
-// What the comparison with the holder said: `whole`: cleaning begins (kBegun); else the entry is
-// kept, as what it was. Conflict for an entry without a holder, and for a kept one.
-enum class HolderState : std::uint8_t { kWhole, kLost };
-Result<Document> judge_leftover(const Document& document, const Leftover& seen, HolderState holder);
+// The holder was found to have everything: cleaning begins (kBegun). Conflict for an entry without
+// a holder, and for one that is begun or kept.
+Result<Document> begin_cleaning(const Document& document, const Leftover& seen);
+
+// The holder lost its data, or another server is at the node: what is there is kept until a person
+// decides, for the reason given. Conflict for one that is kept already.
+Result<Document> keep_leftover(const Document& document, const Leftover& seen, std::string why);
 
 // All of it is deleted: the entry is off. Conflict for a kept one, and for one whose holder was not
 // found whole.
 Result<Document> drop_leftover(const Document& document, const Leftover& seen);
 
-// A person gives up what a kept entry keeps: it is cleaned like one of an aborted move.
+// A person gives up what a kept entry keeps: it is cleaned like one of an aborted move, at
+// whichever server the node has.
 Result<Document> release_leftover(const Document& document, const Leftover& seen);
+
+// A person says that nothing is to be cleaned there: the entry is off, what lies there stays, as
+// strays. Conflict for one that is not kept.
+Result<Document> forget_leftover(const Document& document, const Leftover& seen);
 
 // A person wants what a kept entry keeps to be the range again, as far as the holder still owns it:
 // a move from the holder, fenced from the start. Conflict when the entry is not kept, nothing of it
@@ -120,7 +131,7 @@ Result<Document> begin_taking_back(const Document& document, const Leftover& see
 // The entry's node owns the move's ranges, which leave the kept entry; the node that owned them
 // gets an ordinary leftover. Conflict unless `move` takes that entry back, in that phase epoch.
 Result<Document> take_back(const Document& document, MoveId move, Epoch phase_epoch,
-                           const Leftover& seen, UnixMillis now);
+                           const Leftover& seen, UnixMillis now, const std::string& server = {});
 
 // Lets routers of an older version join again, or not any more (Document::old_readers).
 Result<Document> set_old_readers(const Document& document, bool allowed);
@@ -173,6 +184,16 @@ struct AcceptedStrays {
 
 // Nodes that are not there any more are passed over.
 Result<Document> accept_strays(const Document& document, const std::vector<AcceptedStrays>& known);
+
+// A person aborts all moves that are copying or fenced, in one change (rule 22); those of a drain
+// are not begun again before the drain is ordered anew (Node::drain_held).
+Result<Document> abort_by_order(const Document& document, std::span<const MoveId> moves);
+
+// Every cut is to be taken back: mode observe, and what agrees with the base goes at once.
+Result<Document> flatten(const Document& document, UnixMillis now);
+
+// Ends what stops the balancer: frozen, a flatten, a way back to an older version.
+Result<Document> resume(const Document& document);
 
 Result<Document> set_frozen(const Document& document, bool frozen);
 Result<Document> set_mode(const Document& document, Mode mode);

@@ -75,7 +75,7 @@ class Edits : public ::testing::Test {
   // Committed, and what it left behind is cleaned.
   static Document cleaned(const Document& document) {
     const auto last = [](const Document& at) { return at.leftovers.back(); };
-    const Document begun = must(judge_leftover(document, last(document), HolderState::kWhole));
+    const Document begun = must(begin_cleaning(document, last(document)));
     return must(drop_leftover(begun, last(begun)));
   }
 

@@ -31,6 +31,10 @@ Leftover& entry_of(Document& document, const Leftover& seen) {
   return *std::ranges::find(document.leftovers, seen.move, &Leftover::move);
 }
 
+LeftoverState kept_from(LeftoverState state) {
+  return state == LeftoverState::kBegun ? LeftoverState::kKeptBegun : LeftoverState::kKept;
+}
+
 void erase(Document& document, const Leftover& seen) {
   std::erase_if(document.leftovers, [&](const Leftover& each) { return each.move == seen.move; });
 }
@@ -51,21 +55,25 @@ RangeSet still_held(const Document& document, const Leftover& leftover) {
 
 }  // namespace
 
-Result<Document> judge_leftover(const Document& document, const Leftover& seen,
-                                HolderState holder) {
+Result<Document> begin_cleaning(const Document& document, const Leftover& seen) {
   if (const auto good = check_seen(document, seen); !good) return std::unexpected(good.error());
   if (seen.holder == NodeId{}) return conflict(name_of(seen) + " has no holder");
   if (seen.kept()) return conflict(name_of(seen) + " is kept: only a person gives it up");
-  if (holder == HolderState::kWhole && seen.state == LeftoverState::kBegun) {
+  if (seen.state == LeftoverState::kBegun) {
     return conflict(name_of(seen) + " is being cleaned already");
   }
   Document next = advanced(document);
-  LeftoverState& state = entry_of(next, seen).state;
-  if (holder == HolderState::kWhole) {
-    state = LeftoverState::kBegun;
-  } else {
-    state = seen.state == LeftoverState::kBegun ? LeftoverState::kKeptBegun : LeftoverState::kKept;
-  }
+  entry_of(next, seen).state = LeftoverState::kBegun;
+  return next;
+}
+
+Result<Document> keep_leftover(const Document& document, const Leftover& seen, std::string why) {
+  if (const auto good = check_seen(document, seen); !good) return std::unexpected(good.error());
+  if (seen.kept()) return conflict(name_of(seen) + " is kept already");
+  Document next = advanced(document);
+  Leftover& entry = entry_of(next, seen);
+  entry.state = kept_from(seen.state);
+  entry.why = std::move(why);
   return next;
 }
 
@@ -95,9 +103,21 @@ Result<Document> release_leftover(const Document& document, const Leftover& seen
   return next;
 }
 
+Result<Document> forget_leftover(const Document& document, const Leftover& seen) {
+  const Result<Document> released = release_leftover(document, seen);
+  if (!released) return released;
+  Document next = *released;
+  erase(next, seen);
+  return next;
+}
+
 Result<Document> begin_taking_back(const Document& document, const Leftover& seen, UnixMillis now) {
   if (const auto good = check_seen(document, seen); !good) return fail("take back", good.error());
   if (!seen.kept()) return conflict("take back: " + name_of(seen) + " is not kept");
+  if (seen.holder == NodeId{}) {
+    return conflict("take back: nobody knows who had all of " + name_of(seen) +
+                    "; it can be cleaned, or forgotten");
+  }
   if (document.frozen) return conflict("take back: the pool is frozen");
   const RangeSet ranges = still_held(document, seen);
   if (ranges.empty()) {
@@ -122,7 +142,7 @@ Result<Document> begin_taking_back(const Document& document, const Leftover& see
 }
 
 Result<Document> take_back(const Document& document, MoveId move, Epoch phase_epoch,
-                           const Leftover& seen, UnixMillis now) {
+                           const Leftover& seen, UnixMillis now, const std::string& server) {
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kFenced);
   if (!index) return fail("take back", index.error());
   const Move& taken = document.moves[*index];
@@ -137,8 +157,9 @@ Result<Document> take_back(const Document& document, MoveId move, Epoch phase_ep
   Leftover& kept = entry_of(next, seen);
   kept.ranges = difference(kept.ranges, taken.ranges);
   if (kept.ranges.empty()) erase(next, seen);
-  insert(next.leftovers,
-         {.move = move, .node = taken.source, .ranges = taken.ranges, .since = now});
+  insert(
+      next.leftovers,
+      {.move = move, .node = taken.source, .ranges = taken.ranges, .since = now, .server = server});
   if (const Result<void> valid = validate(next); !valid) return fail("take back", valid.error());
   return next;
 }

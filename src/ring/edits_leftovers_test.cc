@@ -14,7 +14,7 @@ class Leftovers : public Edits {
   Leftovers() : done_(committed(fenced(copying()))), left_(done_.leftovers.at(0)) {}
 
   // The comparison found that the destination lost its data.
-  Document kept() const { return must(judge_leftover(done_, left_, HolderState::kLost)); }
+  Document kept() const { return must(keep_leftover(done_, left_, "lost")); }
 
   Document done_;
   Leftover left_;
@@ -51,24 +51,24 @@ TEST_F(Leftovers, ThoseOfAMoveInFlightAreNotCleaned) {
 TEST_F(Leftovers, WhatAnAbortLeftIsDroppedWithoutAComparison) {
   const Document copy = copying();
   const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.moves[0].phase_epoch));
-  expect_conflict(judge_leftover(aborted, aborted.leftovers[0], HolderState::kWhole), "no holder");
+  expect_conflict(begin_cleaning(aborted, aborted.leftovers[0]), "no holder");
   EXPECT_TRUE(must(drop_leftover(aborted, aborted.leftovers[0])).leftovers.empty());
 }
 
 // Rule 23 e: the destination may have come back empty, and then the source has the only copy.
 TEST_F(Leftovers, WhatACommitLeftIsComparedFirst) {
   expect_conflict(drop_leftover(done_, left_), "not compared");
-  const Document begun = must(judge_leftover(done_, left_, HolderState::kWhole));
+  const Document begun = must(begin_cleaning(done_, left_));
   EXPECT_EQ(begun.leftovers[0].state, LeftoverState::kBegun);
-  expect_conflict(judge_leftover(begun, begun.leftovers[0], HolderState::kWhole), "already");
+  expect_conflict(begin_cleaning(begun, begun.leftovers[0]), "already");
   EXPECT_TRUE(must(drop_leftover(begun, begun.leftovers[0])).leftovers.empty());
 }
 
 // Rule 23 d: an entry as read, so that a late leader takes nothing off that is newer.
 TEST_F(Leftovers, OnlyAnEntryAsReadIsChanged) {
-  const Document begun = must(judge_leftover(done_, left_, HolderState::kWhole));
+  const Document begun = must(begin_cleaning(done_, left_));
   expect_conflict(drop_leftover(begun, left_), "has changed");
-  expect_conflict(judge_leftover(begun, left_, HolderState::kWhole), "has changed");
+  expect_conflict(begin_cleaning(begun, left_), "has changed");
   const Document gone = must(drop_leftover(begun, begun.leftovers[0]));
   expect_conflict(drop_leftover(gone, begun.leftovers[0]), "is gone");
 }
@@ -78,7 +78,7 @@ TEST_F(Leftovers, KeptOnesAreGivenUpByAPersonOnly) {
   const Leftover& entry = keeping.leftovers[0];
   EXPECT_EQ(entry.state, LeftoverState::kKept);
   expect_conflict(drop_leftover(keeping, entry), "only a person");
-  expect_conflict(judge_leftover(keeping, entry, HolderState::kWhole), "only a person");
+  expect_conflict(begin_cleaning(keeping, entry), "only a person");
   expect_conflict(release_leftover(done_, left_), "is not kept");
   const Document released = must(release_leftover(keeping, entry));
   EXPECT_EQ(released.leftovers[0].holder, NodeId{});
@@ -86,9 +86,42 @@ TEST_F(Leftovers, KeptOnesAreGivenUpByAPersonOnly) {
 }
 
 TEST_F(Leftovers, KeptOnesSayWhetherKeysAreGoneAlready) {
-  const Document begun = must(judge_leftover(done_, left_, HolderState::kWhole));
-  const Document keeping = must(judge_leftover(begun, begun.leftovers[0], HolderState::kLost));
+  const Document begun = must(begin_cleaning(done_, left_));
+  const Document keeping = must(keep_leftover(begun, begun.leftovers[0], "lost"));
   EXPECT_EQ(keeping.leftovers[0].state, LeftoverState::kKeptBegun);
+}
+
+TEST_F(Leftovers, TheyRememberTheServerThatHasThem) {
+  const Document begun = must(begin_move(document_, request()));
+  const Move& move = begun.moves.back();
+  const Document entered =
+      must(enter_copies(begun, move.id, move.phase_epoch, UnixMillis{5'500}, "server-b"));
+  EXPECT_EQ(entered.leftovers.at(0).server, "server-b");
+  const Document fence = fenced(entered);
+  const Document done = must(commit_move(fence, move.id, fence.moves.back().phase_epoch, holder(),
+                                         UnixMillis{6'000}, {}, "server-a"));
+  EXPECT_EQ(done.leftovers.at(0).server, "server-a") << "the entry is the source's now";
+}
+
+// Rule 23 f.
+TEST_F(Leftovers, WhatIsAtAnotherServerIsKeptWithoutAHolderToo) {
+  const Document copy = copying();
+  const Document aborted = must(abort_move(copy, copy.moves[0].id, copy.moves[0].phase_epoch));
+  const Document keeping = must(keep_leftover(aborted, aborted.leftovers[0], "another server"));
+  const Leftover& entry = keeping.leftovers[0];
+  EXPECT_TRUE(entry.kept());
+  EXPECT_EQ(entry.why, "another server");
+  EXPECT_TRUE(validate(keeping));
+  expect_conflict(keep_leftover(keeping, entry, "again"), "kept already");
+  expect_conflict(begin_taking_back(keeping, entry, {}), "nobody knows who had all");
+  EXPECT_TRUE(must(forget_leftover(keeping, entry)).leftovers.empty());
+}
+
+TEST_F(Leftovers, OnlyKeptOnesAreForgotten) {
+  expect_conflict(forget_leftover(done_, left_), "is not kept");
+  const Document keeping = kept();
+  const Document taking = must(begin_taking_back(keeping, keeping.leftovers[0], {}));
+  expect_conflict(forget_leftover(taking, taking.leftovers[0]), "being taken back");
 }
 
 // Rule 12: the copy would overwrite what is kept.

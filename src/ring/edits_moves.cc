@@ -104,7 +104,7 @@ Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_e
 }
 
 Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase_epoch,
-                              UnixMillis now) {
+                              UnixMillis now, const std::string& server) {
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kCopying);
   if (!index) return fail("enter", index.error());
   if (find_leftover(document, move) != nullptr) {
@@ -112,13 +112,17 @@ Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase
   }
   Document next = advanced(document);
   const Move& entered = document.moves[*index];
-  insert(next.leftovers,
-         {.move = move, .node = entered.destination, .ranges = entered.ranges, .since = now});
+  insert(next.leftovers, {.move = move,
+                          .node = entered.destination,
+                          .ranges = entered.ranges,
+                          .since = now,
+                          .server = server});
   return next;
 }
 
 Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_epoch,
-                             const Holder& holder, UnixMillis now, Pin pin) {
+                             const Holder& holder, UnixMillis now, Pin pin,
+                             const std::string& server) {
   const auto index = find_in_phase(document, move, phase_epoch, Phase::kFenced);
   if (!index) return fail("commit", index.error());
   const Move& committed = document.moves[*index];
@@ -138,8 +142,26 @@ Result<Document> commit_move(const Document& document, MoveId move, Epoch phase_
                           .since = now,
                           .holder = committed.destination,
                           .incarnation = holder.incarnation,
-                          .offset = holder.offset});
+                          .offset = holder.offset,
+                          .server = server});
   if (const Result<void> valid = validate(next); !valid) return fail("commit", valid.error());
+  return next;
+}
+
+Result<Document> abort_by_order(const Document& document, std::span<const MoveId> moves) {
+  Document next = advanced(document);
+  for (const MoveId id : moves) {
+    const Move* move = find_move(document, id);
+    if (move == nullptr) return conflict("that move has just ended");
+    if (move->phase == Phase::kClean) {
+      return conflict("the move is committed: it is finished, not aborted; see undo");
+    }
+    const auto source = std::ranges::find(next.nodes, move->source, &Node::id);
+    // A taking back is no move of a drain.
+    const bool drains = source->state == NodeState::kDraining && move->takes_back == MoveId{};
+    source->drain_held = source->drain_held || drains;
+    std::erase_if(next.moves, [id](const Move& each) { return each.id == id; });
+  }
   return next;
 }
 

@@ -61,7 +61,14 @@ Result<Document> drain_node(const Document& document, NodeId node, UnixMillis no
   const Node* found = find_node(document, node);
   const std::string what = "drain: " + describe(document, node);
   if (found == nullptr) return conflict(what + " is unknown");
-  if (found->state == NodeState::kDraining) return conflict(what + " is draining already");
+  if (found->state == NodeState::kDraining && !found->drain_held) {
+    return conflict(what + " is draining already");
+  }
+  if (found->drain_held) {  // it goes on
+    Document next = advanced(document);
+    node_of(next, node).drain_held = false;
+    return next;
+  }
   if (is_last_active(document, node)) return conflict(what + " is the last active node");
   if (const auto good = check_cuttable(document, what); !good) {
     return std::unexpected(good.error());
@@ -83,6 +90,7 @@ Result<Document> undrain_node(const Document& document, NodeId node, UnixMillis 
   }
   Document next = advanced(document);
   node_of(next, node).state = NodeState::kActive;
+  node_of(next, node).drain_held = false;
   if (const Result<void> valid = validate(next); !valid) return fail(what, valid.error());
   keep_owners(document, next, "kept when the drain of node '" + found->name + "' was taken back",
               now);

@@ -68,6 +68,29 @@ TEST_F(Edits, ADrainTakenBackMovesNothingByItself) {
   EXPECT_EQ(view_of(back)->owned_by(NodeId{1}), view_of(document_)->owned_by(NodeId{1}));
   expect_conflict(undrain_node(back, NodeId{1}, {}), "does not drain");
   expect_conflict(undrain_node(back, NodeId{9}, {}), "node 9 is unknown");
+  Document held = draining;
+  held.nodes[0].drain_held = true;
+  EXPECT_FALSE(must(undrain_node(held, NodeId{1}, {})).nodes[0].drain_held);
+}
+
+// What a person stops does not begin again by itself, whoever leads.
+TEST_F(Edits, AnAbortedMoveOfADrainWaitsForTheNextOrder) {
+  const Document draining = must(drain_node(document_, NodeId{1}, {}));
+  const Document moving = must(begin_move(draining, request()));
+  const Document aborted = must(abort_by_order(moving, {{moving.moves[0].id}}));
+  EXPECT_TRUE(aborted.moves.empty());
+  EXPECT_TRUE(aborted.nodes[0].drain_held);
+  EXPECT_TRUE(must(lead(aborted, SessionId{"r2"})).nodes[0].drain_held);
+  expect_conflict(abort_by_order(aborted, {{moving.moves[0].id}}), "just ended");
+  const Document again = must(drain_node(aborted, NodeId{1}, {}));
+  EXPECT_FALSE(again.nodes[0].drain_held);
+  EXPECT_EQ(again.cuts, aborted.cuts);
+  expect_conflict(drain_node(again, NodeId{1}, {}), "draining already");
+}
+
+TEST_F(Edits, AnAbortedMoveOfAnActiveNodeHoldsNothing) {
+  const Document moving = must(begin_move(document_, request()));
+  EXPECT_FALSE(must(abort_by_order(moving, {{moving.moves[0].id}})).nodes[0].drain_held);
 }
 
 }  // namespace

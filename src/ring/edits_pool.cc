@@ -74,6 +74,23 @@ Result<Document> accept_strays(const Document& document, const std::vector<Accep
   return next;
 }
 
+// Mode observe, or the balancer would cut again what has just been joined.
+Result<Document> flatten(const Document& document, UnixMillis now) {
+  Result<Document> next = merge_cuts(document, {kFirstToken, kLastToken}, now);
+  if (!next) next = advanced(document);  // nothing agrees with the base
+  next->mode = Mode::kObserve;
+  next->flatten = true;
+  return next;
+}
+
+Result<Document> resume(const Document& document) {
+  Document next = advanced(document);
+  next.frozen = false;
+  next.old_readers = false;
+  next.flatten = false;
+  return next;
+}
+
 Result<Document> set_frozen(const Document& document, bool frozen) {
   Document next = advanced(document);
   next.frozen = frozen;

@@ -85,6 +85,23 @@ TEST_F(Edits, StraysAreKnownOnceAPersonSaysSo) {
   EXPECT_EQ(must(accept_strays(next, {{.node = NodeId{1}, .strays = 0}})).nodes[0].strays, 0U);
 }
 
+// Until the pool is resumed, and whoever leads meanwhile.
+TEST_F(Edits, AFlattenStaysUntilThePoolIsResumed) {
+  const Document flat = must(flatten(document_, UnixMillis{9'000}));
+  EXPECT_EQ(flat.epoch.value(), document_.epoch.value() + 1);
+  EXPECT_EQ(flat.mode, Mode::kObserve);
+  EXPECT_TRUE(flat.flatten);
+  EXPECT_TRUE(must(lead(flat, SessionId{"r2"})).flatten);
+  EXPECT_TRUE(must(set_mode(flat, Mode::kApprove)).flatten);
+  EXPECT_TRUE(must(set_frozen(flat, true)).flatten);
+  Document waiting = must(set_old_readers(must(set_frozen(flat, true)), true));
+  const Document resumed = must(resume(waiting));
+  EXPECT_FALSE(resumed.flatten);
+  EXPECT_FALSE(resumed.frozen);
+  EXPECT_FALSE(resumed.old_readers);
+  EXPECT_EQ(resumed.mode, Mode::kObserve) << "only a person begins balancing again";
+}
+
 TEST_F(Edits, SwitchesAreSet) {
   EXPECT_TRUE(must(set_frozen(document_, true)).frozen);
   EXPECT_FALSE(must(set_frozen(document_, false)).frozen);

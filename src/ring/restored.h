@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -16,26 +15,15 @@ namespace cleave::ring {
 struct Restoration {
   std::string pool;  // its name from now on
   Epoch above;       // every number that was ever given lies below; so does its own
+  UnixMillis now;
 };
 
-// Where copies of a move that was under way may lie: nobody owns the ranges there.
-struct Copies {
-  NodeId node;
-  RangeSet ranges;
-
-  friend bool operator==(const Copies&, const Copies&) = default;
-};
-
-// A document to begin a register with, and what it does not say.
-struct RestoredDocument {
-  Document document;
-  std::vector<Copies> copies;
-};
-
-// The saved document as it may be believed: nobody is a member, nobody leads, no move is under way
-// (owners stay as saved), and the pool is frozen until a person has looked. It may be older than
-// what was lost, so nothing that it says of copies is acted on: where they may lie is only told.
-// Errors: kInvalid.
-Result<RestoredDocument> restored(const Document& saved, const Restoration& restoration);
+// The saved document as it may be believed, to begin a register with: nobody is a member, nobody
+// leads, no move is under way (owners stay as saved), and the pool is frozen until a person has
+// looked. It may be older than what was lost, so nothing that it says of copies is acted on: its
+// leftovers, and the places where a move that was under way may have written, are kept for a person
+// to decide. Only those that were kept before can still be taken back: of all others nobody knows
+// whether the holder has lost anything. Errors: kInvalid.
+Result<Document> restored(const Document& saved, const Restoration& restoration);
 
 }  // namespace cleave::ring

@@ -136,8 +136,13 @@ enum class EditKind : std::uint8_t {
   kForget,
   kForgetEnded,
   kOldReaders,
+  kForgetLeftover,
+  kAbortByOrder,
+  kFlatten,
+  kResume,
+  kAcceptStrays,
 };
-inline constexpr std::size_t kEditKinds = 25;
+inline constexpr std::size_t kEditKinds = 30;
 
 // Draws edits of a document; not every one that is drawn is possible.
 class RandomEdits {
@@ -156,7 +161,7 @@ class RandomEdits {
   EditKind kind(const Document& from) {
     if (rng_.chance(1, 2)) return static_cast<EditKind>(rng_.below(kEditKinds));
     // Rarely possible, so drawn more often.
-    if (rng_.chance(1, 8)) return rng_.chance(2, 3) ? EditKind::kRemoveNode : EditKind::kForget;
+    if (rng_.chance(1, 6)) return rng_.chance(2, 3) ? EditKind::kRemoveNode : EditKind::kForget;
     if (!from.leftovers.empty() && rng_.chance(1, 2)) return next_of(any_leftover(from));
     return from.moves.empty() ? EditKind::kBegin : next_of(from, any_move(from));
   }
@@ -176,10 +181,10 @@ class RandomEdits {
             {.incarnation = {.run_id = "run", .replication_id = "repl"}, .offset = rng_.below(3)},
             now_);
       case EditKind::kEnter:
-        return enter_copies(from, any_move(from).id, any_move_.phase_epoch, now_);
+        return enter_copies(from, any_move(from).id, any_move_.phase_epoch, now_, "server");
       case EditKind::kJudge:
-        return judge_leftover(from, any_leftover(from),
-                              rng_.chance(1, 2) ? HolderState::kWhole : HolderState::kLost);
+        if (rng_.chance(1, 2)) return keep_leftover(from, any_leftover(from), "lost");
+        return begin_cleaning(from, any_leftover(from));
       case EditKind::kDrop: return drop_leftover(from, any_leftover(from));
       case EditKind::kRelease: return release_leftover(from, any_leftover(from));
       case EditKind::kBeginTakingBack: return begin_taking_back(from, any_leftover(from), now_);
@@ -189,6 +194,12 @@ class RandomEdits {
         return take_back(from, move.id, move.phase_epoch, kept == nullptr ? Leftover{} : *kept,
                          now_);
       }
+      case EditKind::kForgetLeftover: return forget_leftover(from, any_leftover(from));
+      case EditKind::kAbortByOrder: return abort_by_order(from, {{any_move(from).id}});
+      case EditKind::kFlatten: return flatten(from, now_);
+      case EditKind::kResume: return resume(from);
+      case EditKind::kAcceptStrays:
+        return accept_strays(from, {{.node = any_node(from), .strays = rng_.below(9)}});
       case EditKind::kOldReaders: return set_old_readers(from, rng_.chance(1, 4));
       case EditKind::kAbort: return abort_move(from, any_move(from).id, any_move_.phase_epoch);
       case EditKind::kCut: return cut(from);
@@ -224,7 +235,8 @@ class RandomEdits {
   }
 
   EditKind next_of(const Leftover& leftover) {
-    if (leftover.kept()) return rng_.chance(1, 4) ? EditKind::kRelease : EditKind::kBeginTakingBack;
+    if (leftover.kept() && rng_.chance(1, 2)) return EditKind::kBeginTakingBack;
+    if (leftover.kept()) return rng_.chance(1, 2) ? EditKind::kRelease : EditKind::kForgetLeftover;
     const bool drops = leftover.holder == NodeId{} || leftover.state == LeftoverState::kBegun;
     return drops && rng_.chance(3, 4) ? EditKind::kDrop : EditKind::kJudge;
   }

@@ -70,6 +70,8 @@ Result<void> check_node(const Node& node, NodeId next_node) {
   }
   if (node.strays > kNumberMax)
     return broken("node " + quoted(node.name) + " has more than 2^53 - 1 strays");
+  if (node.drain_held && node.state != NodeState::kDraining)
+    return broken("node " + quoted(node.name) + " holds a drain and does not drain");
   return {};
 }
 
@@ -165,8 +167,11 @@ Result<void> check_leftover(const Document& document, const Leftover& leftover) 
     return broken(what + " has holder " + number(leftover.holder.value()) + ", which is unknown");
   }
   if (leftover.holder == leftover.node) return broken(what + " is its own holder");
-  if (!held && leftover.state != LeftoverState::kOpen) {
-    return broken(what + " is " + std::string(to_string(leftover.state)) + " without a holder");
+  if (!held && leftover.state == LeftoverState::kBegun) {
+    return broken(what + " is begun without a holder");
+  }
+  if (!leftover.server.empty()) {
+    if (const auto word = check_word(what + ": server", leftover.server); !word) return word;
   }
   if (!held && (leftover.incarnation != Incarnation{} || leftover.offset != 0)) {
     return broken(what + " has a holder's incarnation or offset without a holder");

@@ -13,7 +13,7 @@ Result<Document> complete_move(const Document& document, MoveId move, UnixMillis
   Result<Document> next = enter_copies(document, move, begun->phase_epoch, now);
   if (next) next = fence_move(*next, move, begun->phase_epoch);
   if (next) next = commit_move(*next, move, next->epoch, holder, now);
-  if (next) next = judge_leftover(*next, last(*next), HolderState::kWhole);
+  if (next) next = begin_cleaning(*next, last(*next));
   if (next) next = drop_leftover(*next, last(*next));
   return next;
 }

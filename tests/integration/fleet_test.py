@@ -162,6 +162,32 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(prober.errors, [], f"of {prober.requests} requests through the others")
         harness.wait_for("the killed router", lambda: leader.why_not_ready() is None, 20)
 
+    def test_a_new_leader_goes_on_with_a_flatten(self):
+        leader = self.fleet.leader()
+        entries = leader.get("/ring")["entries"]
+        names = [server.node for server in self.fleet.servers]
+        # Some pieces, so that it is not over before the leader is.
+        for number, entry in enumerate(entries[:: max(1, len(entries) // 6)][:6]):
+            other = names[(names.index(entry["node"]) + 1 + number % 2) % len(names)]
+            leader.post("/moves", {"ranges": [{"first": entry["first"], "last": entry["last"]}],
+                                   "to": other})
+            self.fleet.settled()
+        wanted = leader.post("/flatten")["ranges"]
+        self.assertGreaterEqual(wanted, 3)
+        leader.kill()
+        try:
+            harness.wait_for("another leader", self.fleet.find_leader, 20)
+            now = self.fleet.leader()
+            self.assertIsNot(now, leader)
+            self.assertTrue(now.get("/status")["flatten"])
+            self.assertEqual(now.get("/status")["mode"], "observe")
+            harness.wait_for("no cut any more", lambda: now.get("/status")["cuts"] == 0, 60, 0.2)
+            now.post("/resume")
+            self.assertFalse(now.get("/status")["flatten"])
+        finally:
+            leader.start()
+        harness.wait_for("the killed router", lambda: leader.why_not_ready() is None, 20)
+
     def test_routers_serve_without_the_coordinator(self):
         coordinator, last = self.fleet.coordinator, self.fleet.routers[2]
         stay = self.fleet.routers[:2]

@@ -197,6 +197,67 @@ class Recovery(unittest.TestCase):
                 self.assertIn(f"server {note['server']}\n", now.decode())
             self.assertEqual(router.stop(), 0)
 
+    def test_copies_of_moves_of_a_restored_ring_wait_for_a_person(self):
+        """The file is of a moment at which a move was under way: where it wrote, nothing is deleted
+        and nothing moves to, before a person has decided."""
+        router = self.router("first")
+        router.start()
+        self.adopt_and_fill(router)
+        file = os.path.join(router.folder, "main.ring")
+        router.cleave("ring", "save", file)
+        self.assertEqual(router.stop(), 0)
+        with open(file, encoding="utf-8") as saved:
+            ring = json.load(saved)
+        document = ring["document"]
+        numbers = {node["name"]: node["id"] for node in document["nodes"]}
+        ranges = self.under_way(router, document, numbers)
+        with open(file, "w", encoding="utf-8") as saved:
+            json.dump(ring, saved)
+        os.remove(router.ring_file)
+        router.start(ready=False)
+        router.held()
+        self.assertIn("copies of move", router.cleave("ring", "restore", file))
+        router.wait_ready()
+        router.leading()
+        router.post("/resume")
+        kept = router.get("/moves")["leftovers"]
+        self.assertEqual([(left["node"], left["state"]) for left in kept], [("n2", "kept")] * 2)
+        for left in kept:
+            self.assertIn("restored from a saved one", left["why"])
+        with self.assertRaisesRegex(harness.AdminError, "cleave leftovers"):
+            router.post("/moves", {"ranges": [ranges[0]], "to": "n2"})
+        self.assertIn("restored", router.cleave("leftovers"))
+        with harness.Redis(self.servers.ports[2]) as server:
+            self.assertEqual(server.call("EXISTS", *self.copies), 2, "nothing was deleted")
+            router.cleave("leftovers", "--clean", str(kept[0]["move"]))
+            router.cleave("leftovers", "--forget", str(kept[1]["move"]))
+            harness.wait_for("no leftover", lambda: not router.get("/moves")["leftovers"])
+            self.assertEqual([server.call("EXISTS", key) for key in self.copies], [0, 1])
+        self.assertEqual(self.lost(router), 0)
+
+    def under_way(self, router, document, numbers):
+        """Puts two moves from n0 to n2 into the document, with a copy of each at n2."""
+        ranges, self.copies = [], []
+        router.start()
+        for i in range(KEYS):
+            if len(ranges) == 2:
+                break
+            found = router.get(f"/locate?key=k{i}")
+            if found["node"] != "n0":
+                continue
+            token = found["token"]
+            ranges.append({"first": token, "last": token})
+            self.copies.append(f"k{i}")
+            with harness.Redis(self.servers.ports[2]) as server:
+                server.call("SET", f"k{i}", "an old copy")
+        self.assertEqual(router.stop(), 0)
+        document["moves"] = [
+            {"id": document["epoch"] - i, "ranges": [[each["first"], each["last"]]],
+             "source": numbers["n0"], "destination": numbers["n2"], "phase": "copying",
+             "phase_epoch": document["epoch"] - i, "reason": "hot", "started": 1_760_000_000_000}
+            for i, each in ((1, ranges[0]), (0, ranges[1]))]
+        return ranges
+
     def test_a_ring_that_is_not_that_of_the_keys_is_refused(self):
         router = self.router("first")
         router.start()
