@@ -93,6 +93,10 @@ class Api {
     return door_.refusal(request);
   }
 
+  // How long a request's body may be, by its header: a saved ring is long, and only who may come in
+  // brings one.
+  std::size_t body_bytes_max(const net::HttpRequest& head) const;
+
   // `done` runs once, perhaps before the call returns.
   void handle(const net::HttpRequest& request, const Done& done);
 

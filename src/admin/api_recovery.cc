@@ -61,6 +61,9 @@ Json render_report(const control::RestoreReport& report, const ring::Document& s
           {"kept", std::move(kept)}};
 }
 
+// A ring document is at most ring::kTextBytesMax long, and the order that brings it little more.
+constexpr std::size_t kSavedRingBytesMax = ring::kTextBytesMax + 4'096;
+
 Error no_recovery() { return {Code::kNotFound, "this router does not do that"}; }
 
 }  // namespace
@@ -70,6 +73,11 @@ void Api::get_recovery(const Done& done) {
   options_.recovery->situation([done](const Result<control::RingSituation>& situation) {
     done(situation ? ok(render_situation(*situation)) : error_response(situation.error()));
   });
+}
+
+std::size_t Api::body_bytes_max(const net::HttpRequest& head) const {
+  const bool brings_ring = head.method == "POST" && head.path == "/recovery";
+  return brings_ring && !refusal(head) ? kSavedRingBytesMax : net::HttpLimits{}.body_bytes_max;
 }
 
 void Api::post_recovery(const net::HttpRequest& request, const Done& done) {

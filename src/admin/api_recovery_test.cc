@@ -118,6 +118,21 @@ TEST_F(ApiRecovery, TakesServersOfAnotherRingOnlyWhereThatIsSaid) {
   EXPECT_EQ(recovery_.orders, std::vector<std::string>{"take over 2"});
 }
 
+TEST_F(ApiRecovery, OnlyASavedRingMayBeLong) {
+  net::HttpRequest head;
+  head.method = "POST";
+  head.path = "/recovery";
+  head.headers = {{"content-type", "application/json"}};
+  const std::size_t usual = net::HttpLimits{}.body_bytes_max;
+  EXPECT_GT(api_.body_bytes_max(head), ring::kTextBytesMax);
+  net::HttpRequest other = head;
+  other.path = "/moves";
+  EXPECT_EQ(api_.body_bytes_max(other), usual);
+  other = head;
+  other.headers.emplace_back("origin", "http://elsewhere");
+  EXPECT_EQ(api_.body_bytes_max(other), usual) << "it may not come in";
+}
+
 TEST_F(ApiRecovery, GivesASavedRingBack) {
   net::HttpRequest request;
   request.method = "GET";

@@ -224,7 +224,10 @@ Result<void> RouterProcess::Impl::listen() {
       [this](const net::HttpRequest& request, const net::HttpServer::Reply& reply) {
         answer(request, reply);
       },
-      {.answer_timeout = kHttpAnswerMax}, kind_of);
+      {.body_bytes_max_of =
+           [this](const net::HttpRequest& head) { return api_->body_bytes_max(head); },
+       .answer_timeout = kHttpAnswerMax},
+      kind_of);
   if (!http) return std::unexpected(http.error());
   http_ = std::move(*http);
   return {};

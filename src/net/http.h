@@ -48,6 +48,8 @@ struct HttpResponse {
 struct HttpLimits {
   std::size_t header_bytes_max = 16'384;               // more: 431
   std::size_t body_bytes_max = std::size_t{1} << 20U;  // more: 413
+  // The same of one request, whose body has not been read yet; empty: that of all.
+  std::function<std::size_t(const HttpRequest&)> body_bytes_max_of = {};
   // More: the one that has been idle longest is closed; where all are busy the new one, with 503.
   std::size_t connections_max = 256;
   std::size_t requests_max = 64;         // of one kind that are being answered; more: 503

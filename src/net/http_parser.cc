@@ -87,9 +87,12 @@ std::string reason_phrase(int status) {
 
 class HttpParser::Impl {
  public:
-  Impl(Kind kind, Limits limits) {
+  Impl(Kind kind, const Limits& limits) : body_bytes_max_of_(limits.body_bytes_max_of) {
     if (kind == Kind::kRequest) {
       prepare(request_.emplace(), limits);
+      if (!body_bytes_max_of_) return;
+      request_->eager(false);  // the header alone, then its bound of the body
+      request_->body_limit(boost::none);
     } else {
       prepare(response_.emplace(), limits);
       response_->skip(kind == Kind::kResponseToHead);  // a length, but no body
@@ -125,8 +128,10 @@ class HttpParser::Impl {
   std::string error_;
 
  private:
+  bool bound_body();
+
   template <class Parser>
-  static void prepare(Parser& parser, Limits limits) {
+  static void prepare(Parser& parser, const Limits& limits) {
     parser.eager(true);  // the body in the same call as the header
     parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes_max));
     parser.body_limit(limits.body_bytes_max);
@@ -141,10 +146,31 @@ class HttpParser::Impl {
       input.erase(0, eaten);
       if (failed == http::error::need_more) return State::kNeedMore;
       if (failed) return give_up(failed);
+      if (body_bytes_max_of_ && parser.is_header_done() && !bound_body())
+        return give_up(http::make_error_code(http::error::body_limit));
     }
     return parser.is_done() ? State::kDone : State::kNeedMore;
   }
+
+  std::function<std::size_t(const HttpRequest&)> body_bytes_max_of_;
 };
+
+// False: the header says that the body is longer.
+bool HttpParser::Impl::bound_body() {
+  const auto& message = request_->get();
+  HttpRequest head;
+  head.method = to_text(message.method_string());
+  head.target = to_text(message.target());
+  head.headers = headers_of(message);
+  if (Result<HttpTarget> target = parse_target(head.target)) {
+    head.path = std::move(target->path);
+    head.query = std::move(target->query);
+  }
+  const std::size_t most = std::exchange(body_bytes_max_of_, nullptr)(head);
+  request_->body_limit(most);
+  request_->eager(true);
+  return request_->content_length().value_or(0) <= most;
+}
 
 HttpParser::HttpParser(Kind kind, Limits limits) : impl_(std::make_unique<Impl>(kind, limits)) {}
 HttpParser::~HttpParser() = default;

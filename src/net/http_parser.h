@@ -3,6 +3,7 @@
 // Threads: one owner.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ class HttpParser {
   struct Limits {
     std::size_t header_bytes_max;
     std::size_t body_bytes_max;
+    // Of a request that has this header; empty: `body_bytes_max`. Runs once, before the body.
+    std::function<std::size_t(const HttpRequest&)> body_bytes_max_of = {};
   };
 
   HttpParser(Kind kind, Limits limits);

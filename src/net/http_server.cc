@@ -107,7 +107,8 @@ void HttpServer::Impl::Connection::expect_request() {
   parser_ = std::make_unique<HttpParser>(
       HttpParser::Kind::kRequest,
       HttpParser::Limits{.header_bytes_max = server_->limits_.header_bytes_max,
-                         .body_bytes_max = server_->limits_.body_bytes_max});
+                         .body_bytes_max = server_->limits_.body_bytes_max,
+                         .body_bytes_max_of = server_->limits_.body_bytes_max_of});
   begun_ = false;
   state_ = State::kReading;
   idle_since_ = server_->loop_.now();

@@ -283,6 +283,30 @@ TEST_F(HttpTest, TooLongIsA413OrA431) {
   EXPECT_EQ(fits->status, 200);
 }
 
+// Only who may come in, and only where that much has a use, is given the memory for it.
+TEST_F(HttpTest, ARequestMayHaveABoundOfItsOwn) {
+  serve({.body_bytes_max = 10, .body_bytes_max_of = [](const HttpRequest& head) {
+           EXPECT_TRUE(head.body.empty());
+           const bool may = head.path == "/large" && find_header(head.headers, "key") == "k";
+           return std::size_t{may ? 5'000U : 100U};
+         }});
+  const std::string long_body(5'000, 'x');
+  const auto fits = call(
+      {.method = "POST", .target = "/large?a=1", .headers = {{"key", "k"}}, .body = long_body});
+  ASSERT_TRUE(fits);
+  EXPECT_EQ(fits->status, 200);
+  EXPECT_EQ(requests_.back().body, long_body);
+  requests_.clear();
+  const std::string length = "content-length: 101\r\n\r\n";
+  EXPECT_TRUE(raw("POST /large HTTP/1.1\r\n" + length).starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(raw("POST /other HTTP/1.1\r\nkey: k\r\n" + length).starts_with("HTTP/1.1 413 "));
+  const std::string chunk = "fff\r\n" + std::string(0xfff, 'x') + "\r\n";
+  const std::string head = "POST /large HTTP/1.1\r\nkey: k\r\ntransfer-encoding: chunked\r\n\r\n";
+  EXPECT_TRUE(raw(head + chunk + chunk).starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(requests_.empty());
+  EXPECT_EQ(call({})->status, 200) << "without a body";
+}
+
 TEST_F(HttpTest, ASlowSenderInTimeIsServedByteByByte) {
   serve();
   const std::string bytes = "POST /slow HTTP/1.0\r\ncontent-length: 2\r\n\r\nok";
