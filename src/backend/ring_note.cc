@@ -1,5 +1,6 @@
 #include "backend/ring_note.h"
 
+#include "base/ascii.h"
 #include "base/to_number.h"
 
 namespace cleave::backend {
@@ -13,7 +14,8 @@ void take_line(RingNote& note, std::string_view line) {
   if (name == "pool") note.pool = value;
   if (name == "ring") note.ring = value;
   if (name == "node") note.node = value;
-  if (name == "server") note.server = value;
+  // It goes into the ring document, where it has to be a word.
+  if (name == "server" && is_plain_name(value)) note.server = value;
   if (name == "epoch") note.epoch = Epoch{cleave::to_number<std::uint64_t>(value).value_or(0)};
   if (name == "adopted")
     note.adopted = UnixMillis{cleave::to_number<std::int64_t>(value).value_or(0)};

@@ -31,6 +31,12 @@ TEST(RingNoteText, OfAnotherKindIsNoNoteAndUnknownLinesArePassedOver) {
   EXPECT_EQ(parse_ring_note("colour blue\n" + to_text(a_note()) + "size 3"), a_note());
 }
 
+TEST(RingNoteText, AServersIdIsAShortWord) {
+  EXPECT_EQ(parse_ring_note("server 77ab\n").server, "77ab");
+  for (const std::string& odd : {std::string("\xff\x01"), std::string("a b"), std::string(65, 'a')})
+    EXPECT_EQ(parse_ring_note("server " + odd + "\n").server, "") << odd;
+}
+
 class NoteAtAServer : public testing::Test {
  protected:
   RingNote write(RingNote note) {
