@@ -1,6 +1,7 @@
 """Values that are large, restless or unusual must move as they are."""
 
 import os
+import random
 import threading
 import time
 
@@ -105,34 +106,99 @@ def rename_over_a_copy(lab):
     lab.must(router.call("HGET", "huge", "one-write") == b"w", "the write is lost")
 
 
-@case("X3", "a big key that is written now and then moves all the same", seconds=90)
+class Restless:
+    """Writes elements of one hash all the time, and knows what it must be."""
+
+    def __init__(self, port, name, fields, value):
+        self.client = Redis(port, 20)
+        self.name = name
+        self.fields = fields
+        self.random = random.Random(7)
+        self.want = {f"f{n:07}".encode(): value.encode() for n in range(fields)}
+        self.slowest = 0.0
+
+    def write(self):
+        """One batch."""
+        commands = []
+        for _ in range(20):
+            what = self.random.randrange(10)
+            field = f"f{self.random.randrange(self.fields):07}".encode()
+            if what < 5:
+                self.want[field] = b"%d" % self.random.randrange(1 << 30)
+                commands.append(("HSET", self.name, field, self.want[field]))
+            elif what < 7:
+                self.want.pop(field, None)
+                commands.append(("HDEL", self.name, field))
+            else:
+                counter = b"n%d" % self.random.randrange(50)
+                self.want[counter] = b"%d" % (int(self.want.get(counter, 0)) + 1)
+                commands.append(("HINCRBY", self.name, counter, 1))
+        began = time.monotonic()
+        self.client.pipeline(commands)
+        self.slowest = max(self.slowest, time.monotonic() - began)
+
+    def wrong(self):
+        """Fields that are not what was written."""
+        flat = self.client.call("HGETALL", self.name)
+        have = dict(zip(flat[0::2], flat[1::2]))
+        return [f for f in self.want.keys() | have.keys() if self.want.get(f) != have.get(f)]
+
+
+@case("X3", "a big key that is written all the time moves all the same, and is equal", seconds=90)
 def restless_big_key(lab):
     first, second, router = lab.pair()
     big_hash(first.port, "huge", 300_000, 40)
-    written = [0]
-
-    def write():
-        written[0] += 1
-        router.try_call("HSET", "huge", "counter", written[0])
-
-    task = lab.task(write, 0.3)
+    restless = Restless(router.port, "huge", 300_000, "z" * 40)
+    task = lab.task(restless.write, 0.008)
     time.sleep(0.5)
     move = router.order("a", "b")
     progress = []
     while not router.ended(move) and len(progress) < 300:
         for one in router.moves():
             progress.append(one["bytes_copied"])
-        time.sleep(0.2)
+        time.sleep(0.1)
     ended = router.finish(move, 30)
     task.stop()
     lab.must(ended["end"] == "committed", f"{ended['end']}: {ended['why'][:160]}")
+    lab.must(router.owner("huge") == "b", f"it stays behind: {router.unsplittable()}")
     lab.must(ended["fenced_us"] < 250_000, f"held for {ended['fenced_us'] / 1e6:.2f} s")
+    lab.must(restless.slowest < 0.5, f"a batch waited {restless.slowest:.2f} s")
     lab.must(len(progress) < 10 or any(progress), "bytes_copied is 0 all the while")
-    value = int(router.call("HGET", "huge", "counter"))
-    lab.must(value == written[0], f"counter {value}, written {written[0]}")
-    lab.must(router.call("HLEN", "huge") == 300_001, f"{router.call('HLEN', 'huge')} fields")
+    wrong = restless.wrong()
+    lab.must(not wrong, f"{len(wrong)} fields are wrong: {wrong[:3]}")
     router.settled(20)
     lab.must(not second.own_keys() and not first.own_keys(), "a hidden key is left")
+
+
+@case("X3b", "field times set during the copy of a big key travel too (Valkey 9)", seconds=90)
+def restless_field_times(lab):
+    first, second = lab.server(engine="valkey"), lab.server(engine="valkey")
+    router = lab.router([first, second])
+    router.gather("a", "b")
+    big_hash(first.port, "huge", 200_000, 60)
+    timed = {}
+    number = [0]
+
+    def write():
+        number[0] += 1
+        field = f"f{number[0] * 37 % 200_000:07}"
+        if number[0] % 3 == 0:
+            router.try_call("HSET", "huge", field, "without a time")
+            timed[field] = False
+        else:
+            router.try_call("HEXPIRE", "huge", 3600, "FIELDS", 1, field)
+            timed[field] = True
+
+    task = lab.task(write, 0.002)
+    time.sleep(0.3)
+    moved(lab, router)
+    task.stop()
+    lab.must(router.owner("huge") == "b", f"it stays behind: {router.unsplittable()}")
+    fields = sorted(timed)
+    left = router.call("HTTL", "huge", "FIELDS", len(fields), *fields)
+    wrong = [f for f, t in zip(fields, left) if (3500 < t <= 3600) != timed[f]]
+    lab.must(not wrong, f"{len(wrong)} of {len(fields)} times are wrong: {wrong[:3]}")
+    lab.must(router.call("HLEN", "huge") == 200_000, f"{router.call('HLEN', 'huge')} fields")
 
 
 def changed_in_mid_copy(lab, title, change, expect, expire=None):

@@ -1,6 +1,6 @@
 /* elements.pml: rule 27, one key with two elements and perhaps an expiry time, copied as a whole and then by its elements, two clients.
  * The base (b), marks of elements and of the whole key (a), and what no mark tells (d): the key may vanish by its time and come again.
- * RUN: make model ONLY=el_2. Mutants: -DM_NAME, one a rule; REACH: a commit after a round of elements.
+ * RUN: make model ONLY=el_3. Mutants: -DM_NAME, one a rule; REACH: a commit after a round of elements.
  * Left out, for move.pml has it: several routers, lost connections and replies, batches that are asked for again. */
 #ifndef NOPS
 #define NOPS 3
