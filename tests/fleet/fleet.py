@@ -324,7 +324,7 @@ class Fleet:
     def adopt(self):
         """The servers become this pool's. Only the leader can, and only when it has seen them."""
         self.leader(20)
-        command = [self.binary, "adopt", "--yes", "--admin", self.routers[-1].admin,
+        command = [self.routers[-1].argv[0], "adopt", "--yes", "--admin", self.routers[-1].admin,
                    "--token", TOKEN]
 
         def adopted():
