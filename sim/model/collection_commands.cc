@@ -324,7 +324,8 @@ void smembers(Call& call) {
 bool parse_score(const std::string& text, double& score) {
   if (text.empty() || text.front() == ' ') return false;
   char* end = nullptr;
-  score = std::strtod(text.c_str(), &end);
+  // A small set keeps whole numbers as such, and they know no -0.
+  score = std::strtod(text.c_str(), &end) + 0.0;
   return end == text.c_str() + text.size() && !std::isnan(score);
 }
 
