@@ -15,19 +15,17 @@ constexpr std::int64_t kRefusedLatelyMs = 10'000;
 constexpr std::int64_t kPatienceMs = 3'000;
 
 constexpr std::array<std::string_view, kTroubles> kNames = {
-    "coordinator-away",   "coordinator-read-only",
-    "node-down",          "node-refusing",
-    "node-replica",       "node-full",
-    "node-evicts",        "node-unmarked",
-    "node-foreign-mark",  "node-foreign-writes",
-    "node-twin",          "node-refuses-commands",
-    "node-refuses-moves", "accepting-paused"};
+    "coordinator-away",      "coordinator-read-only", "ring-unusable",       "node-down",
+    "node-refusing",         "node-replica",          "node-full",           "node-evicts",
+    "node-unmarked",         "node-foreign-mark",     "node-foreign-writes", "node-twin",
+    "node-refuses-commands", "node-refuses-moves",    "accepting-paused"};
 
 std::string over_text(const TroubleKey& key) {
   const std::string node = "node " + key.node;
   switch (key.trouble) {
     case Trouble::kCoordinatorAway: return "the coordinator is back";
     case Trouble::kCoordinatorReadOnly: return "the coordinator takes writes again";
+    case Trouble::kRingUnusable: return "the coordinator holds a ring that this router can take";
     case Trouble::kNodeDown: return node + " is up again";
     case Trouble::kNodeRefusing: return node + " serves again";
     case Trouble::kNodeReplica: return node + " is a primary again";
@@ -179,22 +177,18 @@ void observe_router(Observed& observed, const Seen& seen) {
 }
 
 void observe_coordinator(Observed& observed, const control::Status& status) {
-  const std::string& said = status.coordinator;
-  const bool ok = said == "ok";
-  // A service that answers and cannot write says so in these words (etcd's NOSPACE, a full disk).
-  const bool read_only =
-      !ok && std::ranges::any_of(std::array{"space", "read-only", "readonly", "full"},
-                                 [&](const char* word) { return said.contains(word); });
-  const auto judge = [&](Trouble trouble, bool wrong, const char* what) {
+  using enum control::CoordinatorState;
+  const auto judge = [&](Trouble trouble, control::CoordinatorState state, const char* what) {
     TroubleKey key{.trouble = trouble, .node = ""};
-    if (wrong) {
-      observed.wrong.emplace(std::move(key), what + said);
+    if (status.coordinator_state == state) {
+      observed.wrong.emplace(std::move(key), what + status.coordinator);
     } else {
       observed.right.insert(std::move(key));
     }
   };
-  judge(Trouble::kCoordinatorReadOnly, read_only, "the coordinator takes no writes: ");
-  judge(Trouble::kCoordinatorAway, !ok && !read_only, "the coordinator is away: ");
+  judge(Trouble::kCoordinatorAway, kAway, "the coordinator is away: ");
+  judge(Trouble::kCoordinatorReadOnly, kReadOnly, "the coordinator takes no writes: ");
+  judge(Trouble::kRingUnusable, kRingUnusable, "");
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ namespace cleave::admin {
 enum class Trouble : std::uint8_t {
   kCoordinatorAway,      // does not answer
   kCoordinatorReadOnly,  // answers, but takes no writes
+  kRingUnusable,         // the coordinator holds a ring that this router cannot take
   kNodeDown,             // does not answer
   kNodeRefusing,         // answers, but refuses to serve: LOADING, NOAUTH, cluster mode, ...
   kNodeReplica,          // is no primary
@@ -43,7 +44,7 @@ enum class Trouble : std::uint8_t {
   kNodeRefusesMoves,     // said no to a move, and rests
   kAcceptingPaused,      // no descriptor is left for new clients
 };
-inline constexpr std::size_t kTroubles = 14;
+inline constexpr std::size_t kTroubles = 15;
 
 std::string_view to_string(Trouble trouble);
 

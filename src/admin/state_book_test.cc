@@ -201,15 +201,26 @@ TEST_F(StateBookTest, ALeaderThatLeadsNoMoreForgetsInSilence) {
 
 TEST_F(StateBookTest, TheCoordinatorIsAwayOrTakesNoWrites) {
   operator_.state.coordinator = "etcd: connection refused";
+  operator_.state.coordinator_state = control::CoordinatorState::kAway;
   EXPECT_EQ(look(), "coordinator-away: the coordinator is away: etcd: connection refused\n");
   operator_.state.coordinator = "etcd: etcdserver: mvcc: database space exceeded";
+  operator_.state.coordinator_state = control::CoordinatorState::kReadOnly;
   EXPECT_EQ(look(),
             "coordinator-away-over: the coordinator is back, after 1.0 s\n"
             "coordinator-read-only: the coordinator takes no writes: etcd: etcdserver: mvcc: "
             "database space exceeded\n");
   operator_.state.coordinator = "ok";
+  operator_.state.coordinator_state = control::CoordinatorState::kOk;
   EXPECT_EQ(look(400'000),
             "coordinator-read-only-over: the coordinator takes writes again, after 400 s\n");
+}
+
+// No words of it decide: "namespace" is no full disk.
+TEST_F(StateBookTest, ARingOfANewerCleaveIsToldOnceAndAsNothingElse) {
+  operator_.state.coordinator = "the namespace is of a newer cleave, upgrade this one";
+  operator_.state.coordinator_state = control::CoordinatorState::kRingUnusable;
+  EXPECT_EQ(look(), "ring-unusable: the namespace is of a newer cleave, upgrade this one\n");
+  EXPECT_EQ(look(), "");
 }
 
 TEST_F(StateBookTest, LeaderModeAndFreezeAreTold) {

@@ -30,7 +30,7 @@ Controller::Impl::Impl(Options given)
     : options(std::move(given)),
       writer(
           options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
-          options.log, options.mutations),
+          options.mutations),
       membership(options.loop, writer,
                  {.session = options.session,
                   .peer_address = options.peer_address,
@@ -226,6 +226,7 @@ Status Controller::Impl::status() const {
                 .leader = leadership.leads(),
                 .term = leadership.leader().term,
                 .coordinator = writer.trouble().empty() ? "ok" : writer.trouble(),
+                .coordinator_state = writer.state(),
                 .routers = {},
                 .moves = {},
                 .ended = {ended.begin(), ended.end()},

@@ -16,13 +16,8 @@ constexpr const char* kNothing = "nothing";  // the purpose of `write_nothing`
 }  // namespace
 
 DocumentWriter::DocumentWriter(net::Loop& loop, coord::Register& store,
-                               std::function<void(SharedDocument)> seen,
-                               std::function<void(const std::string&)> log, Mutations mutations)
-    : loop_(loop),
-      store_(store),
-      seen_(std::move(seen)),
-      log_(std::move(log)),
-      mutations_(mutations) {
+                               std::function<void(SharedDocument)> seen, Mutations mutations)
+    : loop_(loop), store_(store), seen_(std::move(seen)), mutations_(mutations) {
   store_.watch(guarded(alive_, [this](const coord::Stored& stored) {
     // Late news may be old news: only a read can tell that the register went back.
     if (stored.epoch != Epoch{} && !went_back(stored, Epoch{})) (void)take_in(stored);
@@ -41,7 +36,7 @@ void DocumentWriter::begin_read() {
   const Epoch known_before = newest_ == nullptr ? Epoch{} : newest_->epoch;
   store_.read(guarded(alive_, [this, known_before](Result<coord::Stored> stored) {
     Result<SharedDocument> document = fail(Code::kNotFound, "there is no ring document yet");
-    set_trouble(away_, stored ? nullptr : &stored.error());
+    note_read(stored ? nullptr : &stored.error());
     if (!stored) {
       document = std::unexpected(stored.error());
     } else if (went_back(*stored, known_before)) {
@@ -84,21 +79,18 @@ Result<SharedDocument> DocumentWriter::take_in(const coord::Stored& stored) {
     return newest_;
   Result<ring::Document> document = ring::parse_document(stored.text);
   if (!document) {
-    return refuse(stored, "the ring document cannot be read: " + document.error().message);
+    return refuse("the ring document cannot be read: " + document.error().message);
   }
   if (document->epoch != stored.epoch)
-    return refuse(stored, "the ring document's epoch is not the register's");
+    return refuse("the ring document's epoch is not the register's");
   auto shared = std::make_shared<const ring::Document>(std::move(*document));
   if (newest_ == nullptr || newest_->epoch < shared->epoch || mutations_.views_go_back)
     note(shared, stored.text);
   return shared;
 }
 
-// Told once, for a start tries again some times a second.
-std::unexpected<Error> DocumentWriter::refuse(const coord::Stored& stored, const std::string& why) {
+std::unexpected<Error> DocumentWriter::refuse(const std::string& why) {
   trouble_ = why;
-  if (stored.epoch != refused_) log_(why);
-  refused_ = stored.epoch;
   return fail(Code::kInvalid, why);
 }
 
@@ -354,6 +346,12 @@ void DocumentWriter::finish_edit(Result<SharedDocument> result) {
 
 void DocumentWriter::note_lease(const Result<void>& renewed) {
   set_trouble(no_lease_, renewed ? nullptr : &renewed.error());
+  if (!renewed) read([](const Result<SharedDocument>&) {});
+}
+
+void DocumentWriter::note_read(const Error* failed) {
+  set_trouble(away_, failed);
+  read_only_.reads_go_on = no_lease_.reads_go_on = failed == nullptr;
 }
 
 void DocumentWriter::note_write(const Error* failed) { set_trouble(read_only_, failed); }
@@ -363,8 +361,18 @@ void DocumentWriter::set_trouble(Trouble& trouble, const Error* failed) const {
     trouble = {};
     return;
   }
-  if (trouble.what.empty()) trouble.since = loop_.wall_now();
+  if (trouble.what.empty()) trouble = {.what = {}, .since = loop_.wall_now()};
   trouble.what = failed->message;
+}
+
+CoordinatorState DocumentWriter::state() const {
+  if (!trouble_.empty()) return CoordinatorState::kRingUnusable;
+  if (!away_.what.empty()) return CoordinatorState::kAway;
+  const auto refuses = [](const Trouble& writes) {
+    return !writes.what.empty() && writes.reads_go_on;
+  };
+  return refuses(read_only_) || refuses(no_lease_) ? CoordinatorState::kReadOnly
+                                                   : CoordinatorState::kOk;
 }
 
 std::string DocumentWriter::trouble() const {

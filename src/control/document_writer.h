@@ -34,6 +34,7 @@
 #include "base/ids.h"
 #include "base/mutation.h"
 #include "base/result.h"
+#include "control/coordinator_state.h"
 #include "coord/register.h"
 #include "net/loop.h"
 #include "ring/document.h"
@@ -59,10 +60,9 @@ class DocumentWriter {
   static constexpr std::size_t kWaitingMax = 256;
 
   // `seen` hears each document that is newer than all before it: read, written or watched. It runs
-  // before the callback of the read or edit that brought it. `log` is told once of each document
-  // that cannot be read, such as one of a newer cleave.
+  // before the callback of the read or edit that brought it.
   DocumentWriter(net::Loop& loop, coord::Register& store, std::function<void(SharedDocument)> seen,
-                 std::function<void(const std::string&)> log, Mutations mutations);
+                 Mutations mutations);
 
   // A read begun now. Reads asked for while one is under way share the next one: that, too, begins
   // after they were asked for. kNotFound: there is no document yet.
@@ -84,13 +84,16 @@ class DocumentWriter {
   // Writes this document, of any epoch, iff nothing was ever written.
   void create(ring::Document first, Done done);
 
-  // How the renewal of our lease went: often the only write for a long time.
+  // How the renewal of our lease went: often the only write for a long time. One that failed is
+  // followed by a read, which tells a coordinator that is away from one that takes no writes.
   void note_lease(const Result<void>& renewed);
 
   SharedDocument newest() const { return newest_; }
   // Empty: the last calls to the register succeeded, reads and writes. Else what does not work, and
   // since when.
   std::string trouble() const;
+  // The kind of it. That writes fail counts once a read has shown that reads do not.
+  CoordinatorState state() const;
   // Edits that wait, the one under way included.
   std::size_t waiting() const { return edits_.size(); }
 
@@ -123,6 +126,7 @@ class DocumentWriter {
   struct Trouble {
     std::string what;
     UnixMillis since;
+    bool reads_go_on = false;  // seen since
   };
 
   void begin_read();
@@ -136,6 +140,7 @@ class DocumentWriter {
   static bool holds(const std::vector<Tried>& tried, const std::string& text);
   void settle_with(Epoch epoch, const std::string& text);
   void write_nothing();
+  void note_read(const Error* failed);
   void note_write(const Error* failed);
   void set_trouble(Trouble& trouble, const Error* failed) const;
   void apply(const ring::Document& document);
@@ -147,14 +152,13 @@ class DocumentWriter {
   void retry_later();
   void finish_edit(Result<SharedDocument> result);
   Result<SharedDocument> take_in(const coord::Stored& stored);
-  std::unexpected<Error> refuse(const coord::Stored& stored, const std::string& why);
+  std::unexpected<Error> refuse(const std::string& why);
   bool went_back(const coord::Stored& stored, Epoch known_before);
   void note(SharedDocument document, std::string text);
 
   net::Loop& loop_;
   coord::Register& store_;
   std::function<void(SharedDocument)> seen_;
-  std::function<void(const std::string&)> log_;
   Mutations mutations_;
   SharedDocument newest_;
   std::string newest_text_;
@@ -162,7 +166,6 @@ class DocumentWriter {
   Trouble away_;            // reads fail
   Trouble read_only_;       // writes of the document fail
   Trouble no_lease_;        // writes of our lease fail
-  Epoch refused_;           // of the last document that could not be read
   bool went_back_ = false;  // the register did: `trouble_` says so
   bool reading_ = false;
   std::vector<Done> readers_;       // of the read under way

@@ -34,9 +34,7 @@ class Documents : public testing::Test {
   struct Side {
     Side(net::Loop& loop, std::shared_ptr<coord::MemoryStore> store)
         : access(loop, std::move(store)),
-          writer(
-              loop, access, [this](const SharedDocument& seen) { take(seen); },
-              [this](const std::string& line) { logged.push_back(line); }, {}) {}
+          writer(loop, access, [this](const SharedDocument& seen) { take(seen); }, {}) {}
     void take(const SharedDocument& seen) {
       EXPECT_TRUE(epochs.empty() || epochs.back() < seen->epoch) << "views only go forward";
       epochs.push_back(seen->epoch);
@@ -44,7 +42,6 @@ class Documents : public testing::Test {
     }
     coord::MemoryRegister access;
     std::vector<Epoch> epochs;
-    std::vector<std::string> logged;
     std::function<void(const SharedDocument&)> on_seen;
     DocumentWriter writer;
   };
@@ -166,8 +163,7 @@ class Restored final : public coord::Register {
 
 TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
   Restored access(*loop_);
-  DocumentWriter writer(
-      *loop_, access, [](const SharedDocument&) {}, [](const std::string&) {}, {});
+  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
   const auto read = [&] {
     std::optional<Result<SharedDocument>> result;
     writer.read([&](Result<SharedDocument> got) { result = got; });
@@ -188,6 +184,7 @@ TEST_F(Documents, ARegisterThatWentBackIsNotBelieved) {
   access.stored = backup;
   EXPECT_EQ(read().error().code, Code::kConflict);
   EXPECT_NE(writer.trouble().find("the coordinator went back"), std::string::npos);
+  EXPECT_EQ(writer.state(), CoordinatorState::kRingUnusable);
   EXPECT_EQ(writer.newest()->epoch, newest.epoch) << "the view stays";
   // Nothing is written there, and what others write there is another history, however long.
   bool edited = false;
@@ -222,11 +219,15 @@ class Moody final : public coord::Register {
   explicit Moody(net::Loop& loop) : loop_(loop) {}
   coord::Stored stored;
   Mood mood = Mood::kGood;
+  bool reads_fail = false;
   int writes = 0;
   std::function<void()> late;  // carries out the first compare-and-set, should it have been lost
 
   void read(Done<coord::Stored> done) override {
-    loop_.post([this, done = std::move(done)] { done(stored); });
+    loop_.post([this, done = std::move(done)] {
+      if (reads_fail) return done(fail(Code::kUnavailable, "connection refused"));
+      done(stored);
+    });
   }
   void compare_and_set(Epoch expected, std::string text, Done<Epoch> done) override {
     ++writes;
@@ -300,8 +301,7 @@ class Orders : public Documents {
   }
 
   Moody access_{*loop_};
-  DocumentWriter writer_{
-      *loop_, access_, [](const SharedDocument&) {}, [](const std::string&) {}, {}};
+  DocumentWriter writer_{*loop_, access_, [](const SharedDocument&) {}, {}};
 };
 
 TEST_F(Orders, WhatWasNotWrittenInTimeIsNeverWritten) {
@@ -317,6 +317,7 @@ TEST_F(Orders, WhatWasNotWrittenInTimeIsNeverWritten) {
     EXPECT_NE(answer.error().message.find("no space"), std::string::npos);
   }
   EXPECT_NE(writer_.trouble().find("it takes no writes since "), std::string::npos);
+  EXPECT_EQ(writer_.state(), CoordinatorState::kReadOnly);
   access_.mood = Moody::Mood::kGood;
   run_until(*loop_, [&] { return writer_.trouble().empty(); });
   run_until(*loop_, [&] { return writer_.waiting() == 0; });
@@ -394,12 +395,27 @@ TEST_F(Orders, ALeaseThatCannotBeRenewedIsTold) {
   EXPECT_EQ(writer_.trouble(), "");
   writer_.note_lease(fail(Code::kUnavailable, "database space exceeded"));
   EXPECT_NE(writer_.trouble().find("database space exceeded"), std::string::npos);
+  EXPECT_EQ(writer_.state(), CoordinatorState::kOk) << "whether it answers is not known yet";
+  run_until(*loop_, [&] { return writer_.state() == CoordinatorState::kReadOnly; });
   writer_.note_lease({});
   EXPECT_EQ(writer_.trouble(), "");
+  EXPECT_EQ(writer_.state(), CoordinatorState::kOk);
+}
+
+// In a calm pool nobody reads for a long time: the failed lease is the first sign.
+TEST_F(Orders, ALeaseThatFailsBecauseNobodyAnswersIsNoFullDisk) {
+  access_.reads_fail = true;
+  writer_.note_lease(fail(Code::kUnavailable, "connection refused"));
+  run_until(*loop_, [&] { return writer_.state() != CoordinatorState::kOk; });
+  EXPECT_EQ(writer_.state(), CoordinatorState::kAway);
+  access_.reads_fail = false;
+  writer_.note_lease(fail(Code::kUnavailable, "connection refused"));
+  run_until(*loop_, [&] { return writer_.state() != CoordinatorState::kAway; });
+  EXPECT_EQ(writer_.state(), CoordinatorState::kReadOnly);
 }
 
 // What a router finds that was started into a pool which newer ones have changed since.
-TEST_F(Documents, OneOfANewerCleaveIsToldOnceAndLeftAlone) {
+TEST_F(Documents, OneOfANewerCleaveIsToldAndLeftAlone) {
   Side side(*loop_, store_);
   create(side);
   const std::string good = store_->read().text;
@@ -421,7 +437,7 @@ TEST_F(Documents, OneOfANewerCleaveIsToldOnceAndLeftAlone) {
     EXPECT_EQ(result->error().code, Code::kInvalid);
   }
   EXPECT_NE(late.writer.trouble().find("newer cleave, upgrade this one"), std::string::npos);
-  EXPECT_EQ(late.logged, std::vector<std::string>{late.writer.trouble()});
+  EXPECT_EQ(late.writer.state(), CoordinatorState::kRingUnusable);
   EXPECT_TRUE(late.epochs.empty());
   EXPECT_EQ(store_->read().text, newer);
   EXPECT_FALSE(joined);
@@ -429,8 +445,7 @@ TEST_F(Documents, OneOfANewerCleaveIsToldOnceAndLeftAlone) {
 
 TEST_F(Documents, AnEmptyRegisterAfterADocumentIsNoBeginning) {
   Restored access(*loop_);
-  DocumentWriter writer(
-      *loop_, access, [](const SharedDocument&) {}, [](const std::string&) {}, {});
+  DocumentWriter writer(*loop_, access, [](const SharedDocument&) {}, {});
   bool created = false;
   writer.create(*ring::create(three_nodes()), [&](const auto&) { created = true; });
   run_until(*loop_, [&] { return created; });

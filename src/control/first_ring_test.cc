@@ -150,7 +150,6 @@ class Joining : public testing::Test {
                          [this](const SharedDocument& seen) {
                            if (membership_) membership_->follow(seen);
                          },
-                         [this](const std::string& line) { logged_.push_back(line); },
                          {}};
   std::optional<Membership> membership_;
 };

@@ -65,7 +65,7 @@ class LeadershipTest : public ::testing::Test {
   bool renews_other_ = true;
   coord::MemoryRegister access_{*loop_, store_, &outage_};
   DocumentWriter writer_{
-      *loop_, access_, [this](const SharedDocument& seen) { leadership_.follow(seen); }, {}, {}};
+      *loop_, access_, [this](const SharedDocument& seen) { leadership_.follow(seen); }, {}};
   Leadership leadership_{*loop_,
                          access_,
                          writer_,

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "control/coordinator_state.h"
 #include "control/presplit.h"
 #include "control/stray_count.h"
 #include "heat/picture.h"
@@ -241,6 +242,7 @@ struct Status {
   bool leader = false;
   Term term;
   std::string coordinator;  // "ok", or what is wrong with it
+  CoordinatorState coordinator_state = CoordinatorState::kOk;
   std::vector<RouterStatus> routers;
   std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
   std::vector<LeftoverStatus> leftovers{};

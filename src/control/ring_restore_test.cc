@@ -63,8 +63,7 @@ class Restoring : public testing::Test {
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
   std::shared_ptr<coord::MemoryStore> store_ = std::make_shared<coord::MemoryStore>();
   coord::MemoryRegister access_{*loop_, store_};
-  DocumentWriter writer_{
-      *loop_, access_, [](const SharedDocument&) {}, [](const std::string&) {}, {}};
+  DocumentWriter writer_{*loop_, access_, [](const SharedDocument&) {}, {}};
   backend::RedisServer a_;
   backend::RedisServer b_;
   RawClient at_a_ = a_.client();
