@@ -75,8 +75,8 @@ def kill_victim(up, victim, source, target):
 
 
 def write_through(up):
-    """A server that is killed has then lost nothing: with `everysec`, as children are started, redis
-    holds writes back in its memory while a sync is under way. What is lost, cleave lost."""
+    """A server that is killed has then lost nothing: with `everysec`, as children are started,
+    redis holds writes back in its memory while a sync is under way. What is lost, cleave lost."""
     for port in up.node_ports().values():
         with harness.Redis(port) as server:
             server.call("CONFIG", "SET", "appendfsync", "always")
