@@ -99,15 +99,20 @@ fences: build ## 300 moves under load: how long clients wait at a fence; COORD=.
 # zookeeper; SEED repeats a schedule of faults; LIE=1 must fail: the load then tells untruths.
 MINUTES ?= 5
 COORD ?= etcd
-PREVIOUS ?= HEAD~1
+# The commit before, and the last one that knows no format 5 of the ring document: with it a fleet is
+# upgraded, the old version refused, and the pool taken back by `cleave downgrade`.
+PREVIOUS ?= HEAD~1 702e84d
 LIE ?=
 .PHONY: faults fleet-load two-versions
 faults: build fleet-load ## kills, stalls, partitions of a fleet: MINUTES=5 COORD=etcd|zookeeper SEED=S
 	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/faults.py --minutes $(MINUTES) \
 	  --coordinator $(COORD) $(if $(SEED),--seed $(SEED)) $(if $(LIE),--lie)
-two-versions: build ## a fleet upgraded router by router, and back, from the commit PREVIOUS=HEAD~1
-	tools/previous_build.sh $(PREVIOUS)
-	CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/versions.py build/previous/build/release/cleave
+two-versions: build ## a fleet upgraded router by router, and back: from PREVIOUS="HEAD~1 702e84d"
+	set -e; for commit in $(PREVIOUS); do \
+	  tools/previous_build.sh $$commit; \
+	  CLEAVE=$(abspath $(CLEAVE)) $(PYTHON) tests/fleet/versions.py \
+	    build/previous/build/release/cleave; \
+	done
 fleet-load: ## the load of `faults`, and its own tests
 	@tools/faults_packages.sh $(COORD)
 	@mkdir -p build/fleet
