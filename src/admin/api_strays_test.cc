@@ -42,6 +42,7 @@ TEST_F(StraysApi, TheSurveyTellsWhatTheRingDoesNotFind) {
   EXPECT_EQ(node["strays"]["examples"][0],
             (Json{{"key", "k1"}, {"key_hex", "6b31"}, {"owner", "b"}}));
   EXPECT_EQ(node["other_databases"][0], (Json{{"database", 3}, {"keys", 7}}));
+  EXPECT_EQ(node["scripts"][0], (Json{{"command", "eval"}, {"calls", 12}}));
   EXPECT_EQ(survey["fits"]["scheme"], "modulo");
   EXPECT_EQ(survey["fits"]["scheme_options"]["hash"], "crc32");
 }
@@ -63,8 +64,14 @@ TEST_F(StraysApi, StatusAndMetricsCountThem) {
   facts.strays = {.known = true,
                   .count = {.keys = 100, .strays = 2, .whole = false, .examples = {}},
                   .since = UnixMillis{77}};
+  facts.databases = {{.number = 2, .keys = 9}};
   operator_.state.nodes = {facts};
-  const Json strays = get("/status")["nodes"][0]["strays"];
+  operator_.state.leader = true;
+  const Json status = get("/status");
+  EXPECT_TRUE(status["fits"].is_null());
+  EXPECT_EQ(status["nodes"][0]["other_databases"][0], (Json{{"database", 2}, {"keys", 9}}));
+  const Json strays = status["nodes"][0]["strays"];
+  EXPECT_EQ(strays["since_exact"], false);
   EXPECT_EQ(strays["strays"], 20);
   EXPECT_EQ(strays["seen"], 2);
   EXPECT_EQ(strays["since_ms"], 77);

@@ -173,7 +173,8 @@ void RecordingOperator::survey(Done<control::Survey> done) {
       .known = true,
       .count = {
           .keys = 5, .strays = 2, .whole = true, .examples = {{.key = "k1", .owner = NodeId{2}}}}};
-  node.databases = {{.number = 3, .keys = 7}};
+  node.facts.databases = {{.number = 3, .keys = 7}};
+  node.facts.scripts = {{.command = "eval", .calls = 12}};
   const ring::SchemeFit fit{.scheme = {.name = "modulo", .options = {{"hash", "crc32"}}},
                             .hashed = "their names",
                             .keys = 5,

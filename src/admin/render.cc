@@ -82,6 +82,7 @@ void add_server(Json& json, const control::Status& status, NodeId node) {
   json["foreign_writes"] = facts->foreign_writes;
   if (facts->strays.known)
     json["strays"] = render_strays(facts->strays, facts->keys, status.view->document());
+  add_unrouted(json, *facts);
   json["rdb_version"] = facts->rdb_version;
   json["refuses"] = facts->refuses;
 }
@@ -252,6 +253,7 @@ Json render_status(const Facts& facts) {
   json["moves"] = render_moves(status)["moves"];
   json["leftovers"] = render_leftovers(status);
   json["move_totals"] = render_totals(status.totals);
+  if (status.leader) json["fits"] = render_fit(status.fits);
   add_outlook(json, status);
   return json;
 }

@@ -53,6 +53,10 @@ Json render_survey(const control::Survey& survey, const ring::Document& document
 // What is known of a node's strays; `keys`: how many keys it has.
 Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,
                    const ring::Document& document);
+// A scheme that finds the keys, or null.
+Json render_fit(const std::optional<ring::SchemeFit>& fit);
+// `other_databases` and `scripts` of a server.
+void add_unrouted(Json& json, const control::NodeFacts& facts);
 Json render_handled(const control::StraysHandled& handled);
 Json render_dumps(const control::StrayDumps& dumps);
 Json render_stray_list(const control::StrayList& list, const control::Status& status);

@@ -19,23 +19,6 @@ Json render_examples(const control::StrayCount& count, const ring::Document& doc
   return list;
 }
 
-Json render_fit(const ring::SchemeFit& fit) {
-  Json options = Json::object();
-  for (const auto& [name, value] : fit.scheme.options) options[name] = value;
-  return {{"scheme", fit.scheme.name},
-          {"scheme_options", std::move(options)},
-          {"hashed", fit.hashed},
-          {"keys", fit.keys},
-          {"elsewhere", fit.elsewhere}};
-}
-
-Json render_databases(const std::vector<control::OtherDatabase>& databases) {
-  Json list = Json::array();
-  for (const control::OtherDatabase& each : databases)
-    list.push_back({{"database", each.number}, {"keys", each.keys}});
-  return list;
-}
-
 Json render_kept(const std::vector<control::StrayKept>& kept) {
   Json list = Json::array();
   for (const control::StrayKept& each : kept)
@@ -61,6 +44,28 @@ std::optional<std::string> from_hex(std::string_view digits) {
     bytes += static_cast<char>(high * 16 + low);
   }
   return bytes;
+}
+
+Json render_fit(const std::optional<ring::SchemeFit>& fit) {
+  if (!fit) return nullptr;
+  Json options = Json::object();
+  for (const auto& [name, value] : fit->scheme.options) options[name] = value;
+  return {{"scheme", fit->scheme.name},
+          {"scheme_options", std::move(options)},
+          {"hashed", fit->hashed},
+          {"keys", fit->keys},
+          {"elsewhere", fit->elsewhere}};
+}
+
+void add_unrouted(Json& json, const control::NodeFacts& facts) {
+  Json databases = Json::array();
+  for (const control::OtherDatabase& each : facts.databases)
+    databases.push_back({{"database", each.number}, {"keys", each.keys}});
+  Json scripts = Json::array();
+  for (const control::ScriptCalls& each : facts.scripts)
+    scripts.push_back({{"command", each.command}, {"calls", each.calls}});
+  json["other_databases"] = std::move(databases);
+  json["scripts"] = std::move(scripts);
 }
 
 Json render_handled(const control::StraysHandled& handled) {
@@ -99,6 +104,7 @@ Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,
           {"share_ppm", strays.count.share_ppm()},
           {"error_ppm", strays.count.error_ppm()},
           {"since_ms", strays.since.value()},
+          {"since_exact", strays.since_exact},
           {"accepted", strays.accepted},
           {"grew_ms", strays.grew.value()},
           {"examples", render_examples(strays.count, document)}};
@@ -125,25 +131,24 @@ Json render_survey(const control::Survey& survey, const ring::Document& document
   Json list = Json::array();
   for (const control::SurveyedNode& node : survey.nodes) {
     const control::NodeFacts& facts = node.facts;
-    list.push_back({{"name", name_of(document, facts.node)},
-                    {"reachable", facts.reachable},
-                    {"error", facts.error},
-                    {"marked", facts.marked},
-                    {"foreign_mark", facts.foreign_mark},
-                    {"pool", facts.note.pool},
-                    {"server", facts.note.server},
-                    {"epoch", facts.note.epoch.value()},
-                    {"keys", facts.keys},
-                    {"memory_bytes", facts.memory_bytes},
-                    {"run_id", facts.incarnation.run_id},
-                    {"version", facts.version},
-                    {"look_error", node.look_error},
-                    {"strays", render_strays(facts.strays, facts.keys, document)},
-                    {"other_databases", render_databases(node.databases)}});
+    Json one = {{"name", name_of(document, facts.node)},
+                {"reachable", facts.reachable},
+                {"error", facts.error},
+                {"marked", facts.marked},
+                {"foreign_mark", facts.foreign_mark},
+                {"pool", facts.note.pool},
+                {"server", facts.note.server},
+                {"epoch", facts.note.epoch.value()},
+                {"keys", facts.keys},
+                {"memory_bytes", facts.memory_bytes},
+                {"run_id", facts.incarnation.run_id},
+                {"version", facts.version},
+                {"look_error", node.look_error},
+                {"strays", render_strays(facts.strays, facts.keys, document)}};
+    add_unrouted(one, facts);
+    list.push_back(std::move(one));
   }
-  Json json = {{"nodes", std::move(list)}, {"fits", nullptr}};
-  if (survey.fits) json["fits"] = render_fit(*survey.fits);
-  return json;
+  return {{"nodes", std::move(list)}, {"fits", render_fit(survey.fits)}};
 }
 
 }  // namespace cleave::admin

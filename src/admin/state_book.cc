@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "control/info_facts.h"
+
 namespace cleave::admin {
 namespace {
 
@@ -15,10 +17,10 @@ constexpr std::int64_t kRefusedLatelyMs = 10'000;
 constexpr std::int64_t kPatienceMs = 3'000;
 
 constexpr std::array<std::string_view, kTroubles> kNames = {
-    "coordinator-away",      "coordinator-read-only", "ring-unusable",       "node-down",
-    "node-refusing",         "node-replica",          "node-full",           "node-evicts",
-    "node-unmarked",         "node-foreign-mark",     "node-foreign-writes", "node-twin",
-    "node-refuses-commands", "node-refuses-moves",    "accepting-paused"};
+    "coordinator-away",     "coordinator-read-only", "ring-unusable",       "node-down",
+    "node-refusing",        "node-replica",          "node-full",           "node-evicts",
+    "node-unmarked",        "node-foreign-mark",     "node-foreign-writes", "node-twin",
+    "node-other-databases", "node-refuses-commands", "node-refuses-moves",  "accepting-paused"};
 
 std::string over_text(const TroubleKey& key) {
   const std::string node = "node " + key.node;
@@ -35,6 +37,7 @@ std::string over_text(const TroubleKey& key) {
     case Trouble::kNodeForeignMark: return node + " carries no other pool's marker any more";
     case Trouble::kNodeForeignWrites: return node + " is not written to past the routers any more";
     case Trouble::kNodeTwin: return node + " is a server of its own now";
+    case Trouble::kNodeOtherDatabases: return node + " holds keys in database 0 only";
     case Trouble::kNodeRefusesCommands: return node + " has refused no command lately";
     case Trouble::kNodeRefusesMoves: return node + " may take part in moves again";
     case Trouble::kAcceptingPaused: return "accepting clients again";
@@ -132,6 +135,9 @@ void observe_server(OfNode& node, const control::NodeFacts& facts, const Seen& s
              "carries the marker of another pool: no move touches it");
   node.judge(Trouble::kNodeUnmarked, !facts.marked && facts.foreign_mark.empty(),
              "is not adopted: no move touches it; see `cleave adopt`");
+  node.judge(Trouble::kNodeOtherDatabases, !facts.databases.empty(),
+             "holds keys that no client reaches through a router, in " +
+                 control::describe(facts.databases));
   node.judge(Trouble::kNodeForeignWrites, facts.foreign_writes,
              "gets about " + std::to_string(facts.unattributed_writes) +
                  " writes/s past the routers: no planned move touches it");

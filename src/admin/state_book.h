@@ -40,11 +40,12 @@ enum class Trouble : std::uint8_t {
   kNodeForeignMark,      // carries the marker of another pool
   kNodeForeignWrites,    // is written to past the routers
   kNodeTwin,             // is the same server as another node
+  kNodeOtherDatabases,   // holds keys that no client reaches: in databases 1 and above
   kNodeRefusesCommands,  // answers clients with OOM, READONLY, MISCONF, ...
   kNodeRefusesMoves,     // said no to a move, and rests
   kAcceptingPaused,      // no descriptor is left for new clients
 };
-inline constexpr std::size_t kTroubles = 15;
+inline constexpr std::size_t kTroubles = 16;
 
 std::string_view to_string(Trouble trouble);
 

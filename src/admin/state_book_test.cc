@@ -154,6 +154,16 @@ TEST_F(StateBookTest, TwoNamesOfOneServerAreFoundByItsRunId) {
             "node-twin b: node b is the same server as node a: drain and remove one of the two\n");
 }
 
+TEST_F(StateBookTest, KeysThatNoClientReachesAreTold) {
+  facts().databases = {{.number = 3, .keys = 500}};
+  EXPECT_EQ(look(),
+            "node-other-databases a: node a holds keys that no client reaches through a router, in "
+            "database 3 (500 keys)\n");
+  facts().databases.clear();
+  EXPECT_EQ(look(),
+            "node-other-databases-over a: node a holds keys in database 0 only, after 1.0 s\n");
+}
+
 TEST_F(StateBookTest, FullAtNinetyNinePercentUntilBelowNinetyFive) {
   facts().memory_bytes_max = 1'000;
   facts().memory_bytes = 985;

@@ -46,14 +46,16 @@ void print_misplaced(const Json& survey, std::ostream& out) {
     }
   }
   if (!survey["fits"].is_object()) return;
-  const Json& fit = survey["fits"];
-  std::string options;
-  for (const auto& [option, value] : fit["scheme_options"].items())
-    options += ", " + option + ": " + value.get<std::string>();
-  out << "\nof " << grouped(fit["keys"]) << " keys that were tried, all but "
-      << grouped(fit["elsewhere"])
-      << " are where this ring would look:\n  ring: {scheme: " << fit.value("scheme", "") << options
-      << "}   # nodes hashed by " << fit.value("hashed", "") << "\n";
+  out << "\n" << fit_text(survey["fits"]) << "\n";
+}
+
+// What moves would lose: keys whose names scripts make up.
+void print_scripts(const Json& survey, std::ostream& out) {
+  for (const Json& node : survey["nodes"]) {
+    const std::string ran = scripts_text(node.value("scripts", Json::array()));
+    if (!ran.empty()) out << "\nnode " << node.value("name", "") << ": " << ran << "\n";
+  }
+  out << "\n" << script_rule() << "\n";
 }
 
 void print_survey(const Json& survey, std::ostream& out) {
@@ -65,12 +67,11 @@ void print_survey(const Json& survey, std::ostream& out) {
   }
   out << table.text();
   print_misplaced(survey, out);
+  print_scripts(survey, out);
 }
 
 bool ask(std::ostream& out) {
-  out << "\ncleave will move keys between these servers, and delete what it moved away. Scripts "
-         "must\nname every key that they touch (or share a {tag} with one that they name): others "
-         "stay behind.\n"
+  out << "\ncleave will move keys between these servers, and delete what it moved away.\n"
          "Mark them as this pool's? [y/N] "
       << std::flush;
   std::string answer;

@@ -9,10 +9,13 @@
 #include "app/monitor_sample.h"
 #include "app/pool_file.h"
 #include "app/server_keys.h"
+#include "app/stray_text.h"
 #include "app/table.h"
 #include "app/trace_file.h"
 #include "balance/explain.h"
+#include "base/shown.h"
 #include "base/to_number.h"
+#include "control/info_facts.h"
 #include "draw/pictures.h"
 #include "ring/scheme.h"
 #include "simulate/assess.h"
@@ -81,8 +84,6 @@ Result<AssessedPool> pool_of_names(const std::vector<std::string>& names) {
 // What the pool is asked, and what each server was asked where servers were watched.
 Result<MonitorSample> sample_of(const AssessOptions& options, const AssessedPool& pool) {
   if (options.servers) {
-    if (pool.targets.empty() || pool.targets.size() < pool.nodes.size())
-      return fail(Code::kInvalid, "--servers: the addresses come from --config");
     std::cerr << "watching " << pool.targets.size() << " servers with MONITOR for "
               << options.seconds << " s; a busy server may serve up to half as much meanwhile\n";
     return sample_servers(pool.targets, pool.credentials, seconds{options.seconds});
@@ -119,6 +120,8 @@ struct LookAtKeys {
 Result<std::optional<LookAtKeys>> look_at_keys(const AssessOptions& options,
                                                const AssessedPool& pool) {
   if (!options.servers) return std::nullopt;
+  if (pool.targets.empty() || pool.targets.size() < pool.nodes.size())
+    return fail(Code::kInvalid, "--servers: the addresses come from --config");
   auto servers = read_server_keys(pool.targets, pool.credentials);
   if (!servers) return std::unexpected(servers.error());
   auto fit = fit_of(*servers, pool.scheme, pool.names);
@@ -130,14 +133,19 @@ Json keys_json(const LookAtKeys& look, const AssessedPool& pool) {
   Json nodes = Json::array();
   for (std::size_t at = 0; at < look.servers.size(); ++at) {
     const control::StrayCount& count = look.fit.nodes[at];
+    const ServerKeys& server = look.servers[at];
     std::uint64_t unreached = 0;
-    for (const control::OtherDatabase& each : look.servers[at].databases) unreached += each.keys;
+    for (const control::OtherDatabase& each : server.databases) unreached += each.keys;
+    Json scripts = Json::array();
+    for (const control::ScriptCalls& each : server.scripts)
+      scripts.push_back({{"command", each.command}, {"calls", each.calls}});
     nodes.push_back({{"name", pool.nodes[at].name},
                      {"looked", count.keys},
                      {"whole", count.whole},
                      {"elsewhere", count.strays},
                      {"error", of_fair(count.error_ppm())},
-                     {"in_other_databases", unreached}});
+                     {"in_other_databases", unreached},
+                     {"scripts", std::move(scripts)}});
   }
   Json json = {{"looked", look.fit.keys},
                {"elsewhere", look.fit.elsewhere},
@@ -154,7 +162,7 @@ Json keys_json(const LookAtKeys& look, const AssessedPool& pool) {
 }
 
 void print_keys(const LookAtKeys& look, const AssessedPool& pool) {
-  std::cout << "\n";
+  bool scripts = false;
   for (std::size_t at = 0; at < look.servers.size(); ++at) {
     const control::StrayCount& count = look.fit.nodes[at];
     const std::string& name = pool.nodes[at].name;
@@ -164,7 +172,13 @@ void print_keys(const LookAtKeys& look, const AssessedPool& pool) {
     for (const control::OtherDatabase& each : look.servers[at].databases)
       std::cout << "node " << name << ": " << grouped(each.keys) << " keys in database "
                 << each.number << ", which no client reaches through a router\n";
+    if (!look.servers[at].scripts.empty()) {
+      scripts = true;
+      std::cout << "node " << name << ": scripts or functions were run here since the server's "
+                << "start: " << control::describe(look.servers[at].scripts) << "\n";
+    }
   }
+  if (scripts) std::cout << script_rule() << "\n";
   if (look.fit.elsewhere == 0) std::cout << "every key is where this ring looks\n";
   if (look.fit.better)
     std::cout << "the scheme " << describe(*look.fit.better) << " finds all but "
@@ -254,17 +268,35 @@ void print_assessment(const simulate::Assessment& found, const MonitorSample& sa
   }
 }
 
+Exit exit_of(const Error& error) {
+  return error.code == Code::kUnavailable ? kExitUnreachable : kExitUsage;
+}
+
+// What was seen of the keys is told whatever the load is: that servers are idle is no fault.
+int without_load(const Cli& cli, const Error& why, const std::optional<LookAtKeys>& look,
+                 const AssessedPool& pool) {
+  if (!look) return cli.fail(exit_of(why), why);
+  const bool idle = why.code == Code::kNotFound;
+  std::cerr << "cleave: " << printable(why.message)
+            << (idle ? ", so how uneven its load is cannot be said" : "") << "\n";
+  if (cli.json()) {
+    Json json = {{"requests", 0}, {"servers_keys", keys_json(*look, pool)}};
+    if (!idle) json["error"] = {{"code", to_string(why.code)}, {"message", why.message}};
+    Cli::print_json(json);
+  } else {
+    print_keys(*look, pool);
+  }
+  return idle ? kExitOk : exit_of(why);
+}
+
 int assess(const Cli& cli, const AssessOptions& options) {
   const Result<AssessedPool> pool =
       options.config.path.empty() ? pool_of_names(options.nodes) : pool_of_config(options.config);
   if (!pool) return cli.fail(kExitUsage, pool.error());
-  const Result<MonitorSample> sample = sample_of(options, *pool);
-  if (!sample) {
-    const bool away = sample.error().code == Code::kUnavailable;
-    return cli.fail(away ? kExitUnreachable : kExitUsage, sample.error());
-  }
   const Result<std::optional<LookAtKeys>> look = look_at_keys(options, *pool);
-  if (!look) return cli.fail(kExitUnreachable, look.error());
+  if (!look) return cli.fail(exit_of(look.error()), look.error());
+  const Result<MonitorSample> sample = sample_of(options, *pool);
+  if (!sample) return without_load(cli, sample.error(), *look, *pool);
   const auto found = simulate::assess(sample->trace, pool->nodes, options.seed, pool->scheme);
   if (!found) return cli.fail(kExitUsage, found.error());
   if (!options.pictures.empty()) {
@@ -277,6 +309,7 @@ int assess(const Cli& cli, const AssessOptions& options) {
     Cli::print_json(json);
   } else {
     print_assessment(*found, *sample, *pool);
+    if (*look) std::cout << "\n";
     if (*look) print_keys(**look, *pool);
   }
   return kExitOk;

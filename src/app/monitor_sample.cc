@@ -109,7 +109,7 @@ Result<MonitorSample> sample_servers(const std::vector<MonitorTarget>& targets,
   if (failure) return std::unexpected(*failure);
   sample.trace = parser.take();
   if (sample.trace.requests.empty())
-    return fail(Code::kInvalid, "no server was asked for a key while it was watched");
+    return fail(Code::kNotFound, "no server was asked for a key while it was watched");
   return sample;
 }
 

@@ -35,7 +35,7 @@ struct MonitorSample {
 };
 
 // From all servers at once, for so long. Errors: kUnavailable, names the server that could not be
-// reached or refused; kInvalid when none was asked for a key.
+// reached or refused; kNotFound when none was asked for a key.
 Result<MonitorSample> sample_servers(const std::vector<MonitorTarget>& targets,
                                      const backend::Credentials& credentials, seconds time);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/own_names.h"
+#include "control/info_facts.h"
 #include "control/surveyor.h"
 #include "net/asio_loop.h"
 #include "wire/reply.h"
@@ -19,7 +20,7 @@ constexpr milliseconds kConnectTimeout{2'000};
 constexpr seconds kPatience{60};
 constexpr std::size_t kSearchedKeys = 4'000;  // of all servers
 
-// One server's connection: INFO keyspace, then SCAN until there is enough.
+// One server's connection: INFO, then SCAN until there is enough.
 class KeyReader final : public net::StreamEvents {
  public:
   using Ended = std::function<void(Result<void>)>;
@@ -75,8 +76,12 @@ class KeyReader final : public net::StreamEvents {
       return reply.is_error() && !unwanted ? end("it refused: " + reply.text) : void();
     }
     if (reply.is_error()) return end("it refused: " + reply.text);
-    if (!std::exchange(asked_for_keys_, true)) {
+    if (!std::exchange(told_databases_, true)) {
       found_.databases = control::other_databases(reply.text);
+      return ask({"INFO", "commandstats"});
+    }
+    if (!std::exchange(told_scripts_, true)) {
+      found_.scripts = control::script_calls(reply.text);
       return ask({"SCAN", "0", "COUNT", "1000"});
     }
     if (reply.elements.size() != 2) return end("it answered SCAN with something else");
@@ -101,7 +106,8 @@ class KeyReader final : public net::StreamEvents {
   std::string pending_;
   wire::ReplyScanner scanner_{Limits{}};
   bool log_in_answered_ = false;
-  bool asked_for_keys_ = false;
+  bool told_databases_ = false;
+  bool told_scripts_ = false;
   bool over_ = false;
 };
 
@@ -158,7 +164,8 @@ Result<KeysFit> fit_of(const std::vector<ServerKeys>& servers, const ring::Schem
     fit.keys += count.keys;
     fit.elsewhere += count.strays;
   }
-  if (fit.elsewhere * 1'000 <= fit.keys) return fit;
+  const bool few = fit.keys < control::Surveyor::kFitKeysMin;
+  if (few || fit.elsewhere * 1'000 <= fit.keys) return fit;
   ring::SchemeSearch search(std::move(names), std::move(sample));
   while (search.step()) {
   }

@@ -24,6 +24,7 @@ struct ServerKeys {
   std::vector<std::string> keys;  // all, or the first that SCAN shows
   bool whole = false;
   std::vector<control::OtherDatabase> databases;  // that no client reaches through a router
+  std::vector<control::ScriptCalls> scripts;
 };
 
 inline constexpr std::size_t kServerKeysMax = 20'000;  // of each server

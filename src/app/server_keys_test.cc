@@ -39,5 +39,15 @@ TEST(ServerKeys, ARingThatDoesNotFitIsToldWithTheOneThatDoes) {
   EXPECT_FALSE(fit->nodes[0].examples.empty());
 }
 
+// Of the many schemes one would find them.
+TEST(ServerKeys, AHandfulOfKeysTellsNoScheme) {
+  std::vector<ServerKeys> servers(kNodes.size());
+  servers[1] = {.keys = {"user:1", "user:2"}, .whole = true, .databases = {}, .scripts = {}};
+  const auto fit = fit_of(servers, {.name = "modulo"}, {{.what = "their names", .nodes = kNodes}});
+  ASSERT_TRUE(fit);
+  EXPECT_GT(fit->elsewhere, 0U);
+  EXPECT_FALSE(fit->better);
+}
+
 }  // namespace
 }  // namespace cleave::app

@@ -103,6 +103,12 @@ std::string strays_text(const Json& nodes) {
   return text;
 }
 
+// Lines of its own: the last is for the configuration.
+std::string fits_text(const Json& status) {
+  const auto fits = status.find("fits");
+  return fits == status.end() || !fits->is_object() ? "" : "! " + fit_text(*fits) + "\n";
+}
+
 std::string hottest_text(const Json& status) {
   const auto hottest = status.find("hottest");
   if (hottest == status.end()) return line(std::string("hottest key: ") + kUnknown);
@@ -206,7 +212,7 @@ std::string status_text(const Json& status, StatusDetail detail) {
   std::string text = head_text(status) + nodes_text(status["nodes"]);
   if (detail == StatusDetail::kServers) text += servers_text(status["nodes"]);
   text += routers_text(status) + "\n" + troubles_text(status) + strays_text(status["nodes"]) +
-          hottest_text(status) + outlook_text(status) + stop_text(status);
+          fits_text(status) + hottest_text(status) + outlook_text(status) + stop_text(status);
   if (status.contains("ring")) text += cuts_text(status["ring"]["cuts"]);
   return text;
 }

@@ -67,6 +67,11 @@ Json worst() {
                          {"node", "b"},
                          {"text", "node b is down: " + why},
                          {"since_ms", 1'700'000'000'000}}};
+  status["fits"] = {{"scheme", "twemproxy-ketama"},
+                    {"scheme_options", {{"hash", "fnv1a_64"}}},
+                    {"hashed", "their addresses"},
+                    {"keys", 4'000},
+                    {"elsewhere", 3}};
   status["hottest"] = {{"key", std::string(500, 'k')}, {"node", "a"}, {"load_ns", 930'000'000}};
   status["planned"] = Json::array();
   status["planned"].push_back({{"source", "a"},

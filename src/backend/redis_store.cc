@@ -97,7 +97,7 @@ Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
 Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered) {
   // The last two may be denied to a user: then what they tell is not known.
   Result<StoreIdentity> identity =
-      parse_identity(std::span(replies).first(kIdentityReplies + 4), answered);
+      parse_identity(std::span(replies).first(kIdentityReplies + 5), answered);
   if (!identity) return std::unexpected(identity.error());
   StoreFacts facts;
   facts.identity = std::move(*identity);
@@ -107,8 +107,9 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   facts.eviction_policy = info_field(memory, "maxmemory_policy");
   facts.commands = info_number(replies[kIdentityReplies + 1].text, "total_commands_processed");
   facts.command_stats = replies[kIdentityReplies + 2].text;
-  const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 3].integer);
-  facts.rdb_version = rdb_version_of(replies[kIdentityReplies + 4].text);
+  facts.keyspace = replies[kIdentityReplies + 3].text;
+  const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 4].integer);
+  facts.rdb_version = rdb_version_of(replies[kIdentityReplies + 5].text);
   const bool noted = replies[kNoteReply].type == wire::Reply::Type::kBulk;
   const std::uint64_t own = (facts.identity.mark.empty() ? 0U : 1U) + (noted ? 1U : 0U);
   facts.keys = keys - std::min(keys, own);
@@ -243,6 +244,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"INFO", "memory"});
   commands.add({"INFO", "stats"});
   commands.add({"INFO", "commandstats"});
+  commands.add({"INFO", "keyspace"});
   commands.add({"DBSIZE"});
   commands.add({"DUMP", kMarkerKey});
   commands.add({"CONFIG", "GET", "proto-max-bulk-len"});

@@ -42,6 +42,7 @@ struct StoreFacts {
   std::uint64_t commands = 0;          // processed since its start
   std::string version;
   std::string command_stats;  // INFO commandstats, as text
+  std::string keyspace;       // INFO keyspace, likewise
   // In which it writes values (backend/refusal.h); 0 = not known: it has no marker yet.
   std::uint16_t rdb_version = 0;
 };

@@ -56,7 +56,10 @@ std::string id_of(const balance::Plan& plan, Epoch epoch) {
 }  // namespace
 
 Balancer::Balancer(Options options)
-    : options_(std::move(options)), ledger_(options_.loop.now()), samples_(options_.loop) {
+    : options_(std::move(options)),
+      ledger_(options_.loop.now()),
+      samples_(options_.loop),
+      scripts_(options_.loop.now()) {
   options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
 }
 

@@ -52,7 +52,7 @@ class Balancer {
     std::vector<balance::DailyWindow> windows;  // none: at any time
     std::uint64_t seed = 0;
     bool enabled = true;               // false: heat is gathered, nothing is planned
-    std::function<bool()> new_strays;  // scripts may be writing keys that they do not name
+    std::function<bool()> new_strays;  // that nobody accepted: scripts may make their names up
     std::function<void(Decision)> decided;
   };
 
@@ -120,6 +120,8 @@ class Balancer {
   bool may_begin(const balance::PlannedMove& planned);
   void begin(const balance::PlannedMove& planned);
   void warn_of_scripts(const ring::RangeSet& ranges) const;
+  std::string made_up_keys(const ring::RangeSet& ranges) const;
+  ScriptsRan scripts_ran() const;
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
   void measure_gain(std::size_t past, Underway underway);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/own_names.h"
 #include "control/controller_impl.h"
 #include "control/describe.h"
 #include "control/key_count.h"
@@ -145,10 +146,21 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
 
 void Controller::Impl::watch_strays() {
   const auto view = [this] { return membership.view(); };
-  strays = std::make_unique<StrayWatch>(StrayWatch::Options{
-      .loop = options.loop, .links = *links, .view = view, .decided = [this](Decision decision) {
-        decide(std::move(decision));
-      }});
+  const auto list = [this](NodeId node, const std::string& cursor, StrayWatch::Listed listed) {
+    const std::shared_ptr<backend::RedisStore> store = links->store(node);
+    if (store == nullptr || !store->usable()) return false;
+    const auto others = [](std::string_view key) { return !key.starts_with(kOwnKeyPrefix); };
+    store->list(cursor, others, std::move(listed));
+    return true;
+  };
+  fitting.reset();
+  next_survey = {};
+  strays = std::make_unique<StrayWatch>(
+      StrayWatch::Options{.loop = options.loop,
+                          .list = list,
+                          .view = view,
+                          .decided = [this](Decision decision) { decide(std::move(decision)); },
+                          .does_not_fit = [this] { look_for_fit(); }});
   surveyor = std::make_unique<Surveyor>(
       Surveyor::Options{.loop = options.loop, .links = *links, .strays = *strays, .view = view});
   const auto moving = [this] {
@@ -252,7 +264,12 @@ Status Controller::Impl::status() const {
   }
   if (links != nullptr) status.nodes = links->facts();
   if (strays != nullptr) {
-    for (NodeFacts& facts : status.nodes) facts.strays = strays->facts(facts.node);
+    bool misfit = false;
+    for (NodeFacts& facts : status.nodes) {
+      facts.strays = strays->facts(facts.node);
+      misfit = misfit || facts.strays.count.share_ppm() > kMisplacedMaxPpm;
+    }
+    if (misfit) status.fits = fitting;
   }
   if (balancer != nullptr) {
     for (NodeFacts& facts : status.nodes) balancer->attribute(facts);

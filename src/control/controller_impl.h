@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +88,8 @@ class Controller::Impl {
   std::vector<history::HeatPoint> usual;            // of this hour on other days
   // While an order is being answered with kTimeout: whom to tell what became of it.
   Operator::Done<void>* unsettled = nullptr;
+  std::optional<ring::SchemeFit> fitting;  // that a survey of this term has found
+  Instant next_survey{0};
   bool stopping = false;
   std::shared_ptr<void> alive = std::make_shared<int>();
 
@@ -98,6 +101,7 @@ class Controller::Impl {
   void begin_term(const SharedDocument& document);
   void end_term();
   void watch_strays();
+  void look_for_fit();
   void mark(const std::vector<NodeId>& nodes, const Survey& found, Operator::Done<void> done);
   void take_down(std::vector<ring::AcceptedStrays> known, Operator::Done<void> done);
   void forget_node(NodeId node, Operator::Done<void> done);

@@ -12,6 +12,7 @@
 namespace cleave::control {
 namespace {
 
+constexpr seconds kSurveyEvery{600};
 constexpr std::string_view kNotTakenDown =
     "the servers are marked; what strays they have was not taken down, see 'cleave strays "
     "--accept': ";
@@ -25,7 +26,7 @@ std::string left_behind(const SurveyedNode& node, const std::string& name) {
   }
   const StrayCount& count = node.facts.strays.count;
   std::uint64_t keys = count.whole ? count.keys : std::max(node.facts.keys, count.keys);
-  for (const OtherDatabase& each : node.databases) keys += each.keys;
+  for (const OtherDatabase& each : node.facts.databases) keys += each.keys;
   if (keys == 0) return {};
   return "remove: " + std::to_string(keys) + " keys are left at node '" + name + "'" +
          examples_of(count, 3) +
@@ -47,6 +48,22 @@ void Controller::Impl::survey(Operator::Done<Survey> done) {
   if (surveyor == nullptr)
     return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
   surveyor->survey([done = std::move(done)](Survey found) { done(std::move(found)); });
+}
+
+// Which known scheme would find the keys is worth one look, not one for each node that is met.
+void Controller::Impl::look_for_fit() {
+  if (surveyor == nullptr || options.loop.now() < next_survey) return;
+  next_survey = options.loop.now() + kSurveyEvery;
+  surveyor->survey([this](const Survey& found) {
+    fitting = found.fits;
+    if (!fitting) return;
+    decide({.at = options.loop.wall_now(),
+            .kind = "strays",
+            .subject = "ring",
+            .reason = "the ring does not find the keys where they lie: " + fit_text(*fitting),
+            .predicted = "",
+            .real = ""});
+  });
 }
 
 void Controller::Impl::list_strays(Operator::Done<StrayList> done) {

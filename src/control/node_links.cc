@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "control/info_facts.h"
 #include "control/server_look.h"
 #include "control/sweep.h"
 
@@ -141,7 +142,9 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .eviction_policy = facts->eviction_policy,
                 .commands = facts->commands,
                 .version = facts->version,
-                .rdb_version = facts->rdb_version};
+                .rdb_version = facts->rdb_version,
+                .databases = other_databases(facts->keyspace),
+                .scripts = script_calls(facts->command_stats)};
   link.counters = {.incarnation = identity.incarnation,
                    .command_stats = std::move(facts->command_stats),
                    .asked = asked,

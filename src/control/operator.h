@@ -111,8 +111,25 @@ struct StrayFacts {
   bool known = false;  // some keys were looked at
   StrayCount count;
   UnixMillis since = {};       // when the first of those that are there was met; 0: there are none
+  bool since_exact = false;    // there were none before; else this leader found them there
   std::uint64_t accepted = 0;  // so many a person knows of
   UnixMillis grew = {};  // when more than those were last seen to become more; 0: they did not
+};
+
+// Keys in a database that no client reaches through a router.
+struct OtherDatabase {
+  std::uint32_t number = 0;  // 1 or more
+  std::uint64_t keys = 0;
+
+  friend bool operator==(const OtherDatabase&, const OtherDatabase&) = default;
+};
+
+// How often a server ran scripts or functions by a command that may write (control/script_calls.h).
+struct ScriptCalls {
+  std::string command;  // "eval", "evalsha", "fcall"
+  std::uint64_t calls = 0;
+
+  friend bool operator==(const ScriptCalls&, const ScriptCalls&) = default;
 };
 
 // A server as the driver's side last saw it.
@@ -140,21 +157,14 @@ struct NodeFacts {
   // It was written to so lately that no planned move touches it.
   bool foreign_writes = false;
   StrayFacts strays = {};
-};
-
-// Keys in a database that no client reaches through a router.
-struct OtherDatabase {
-  std::uint32_t number = 0;  // 1 or more
-  std::uint64_t keys = 0;
-
-  friend bool operator==(const OtherDatabase&, const OtherDatabase&) = default;
+  std::vector<OtherDatabase> databases = {};
+  std::vector<ScriptCalls> scripts = {};  // since its start, or CONFIG RESETSTAT
 };
 
 // A server before it is taken over: `facts.strays` are of a look made for this.
 struct SurveyedNode {
   NodeFacts facts;
   std::string look_error;  // why its keys could not be looked at
-  std::vector<OtherDatabase> databases = {};
 };
 
 // What is on the servers, and whether the ring finds it there.
@@ -246,10 +256,12 @@ struct Status {
   std::vector<RouterStatus> routers;
   std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
   std::vector<LeftoverStatus> leftovers{};
-  std::vector<MoveRecord> ended;              // newest first
-  MoveTotals totals = {};                     // of all moves that it has driven
-  std::vector<Decision> decisions;            // newest first
-  std::vector<NodeFacts> nodes;               // while this router leads
+  std::vector<MoveRecord> ended;    // newest first
+  MoveTotals totals = {};           // of all moves that it has driven
+  std::vector<Decision> decisions;  // newest first
+  std::vector<NodeFacts> nodes;     // while this router leads
+  // Likewise: a known scheme that fits the keys far better, where the pool's own does not.
+  std::optional<ring::SchemeFit> fits = {};
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
   std::shared_ptr<const balance::Plan> plan;  // likewise
   std::string plan_id;                        // of its moves and merges; empty: it has none

@@ -15,7 +15,14 @@ void ScriptBook::take(std::span<const heat::ScriptMark> marks, Instant now) {
   }
 }
 
-bool ScriptBook::named(const ring::RangeSet& ranges, Instant now) const {
+ScriptBook::Named ScriptBook::named(const ring::RangeSet& ranges, ScriptsRan ran,
+                                    Instant now) const {
+  if (marked(ranges, now)) return Named::kYes;
+  return ran == ScriptsRan::kYes && now - since_ < heat::kScriptMemory ? Named::kPerhaps
+                                                                       : Named::kNo;
+}
+
+bool ScriptBook::marked(const ring::RangeSet& ranges, Instant now) const {
   if (seen_.empty()) return false;
   return std::ranges::any_of(ranges, [&](const ring::TokenRange& range) {
     for (std::size_t bucket = heat::script_bucket(range.first);

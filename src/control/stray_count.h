@@ -24,6 +24,9 @@ struct Stray {
   friend bool operator==(const Stray&, const Stray&) = default;
 };
 
+// More of a node's keys than this are not where the ring looks: the ring does not fit the data.
+inline constexpr std::uint32_t kMisplacedMaxPpm = 1'000;
+
 struct StrayCount {
   static constexpr std::size_t kExamples = 8;
 

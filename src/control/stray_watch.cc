@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/guarded.h"
-#include "base/own_names.h"
 
 namespace cleave::control {
 namespace {
@@ -13,7 +12,6 @@ constexpr milliseconds kTick{100};
 constexpr milliseconds kPageEvery{1'000};
 constexpr milliseconds kFirstPageEvery{100};
 constexpr milliseconds kAfterFailure{10'000};
-constexpr std::int64_t kGrowthCountsMs = 7LL * 24 * 3'600'000;
 
 }  // namespace
 
@@ -35,12 +33,9 @@ void StrayWatch::tick() {
 }
 
 void StrayWatch::ask(NodeId id, Node& node) {
-  const std::shared_ptr<backend::RedisStore> store = options_.links.store(id);
-  if (store == nullptr || !store->usable()) return;
-  if (node.cursor.empty()) node.walk = StrayCounter(id, StrayCount::kExamples);
-  node.asked = true;
-  store->list(
-      node.cursor, [](std::string_view key) { return !key.starts_with(kOwnKeyPrefix); },
+  const bool begins = node.cursor.empty();
+  node.asked = options_.list(
+      id, node.cursor,
       guarded(alive_, [this, id, before = options_.view()](Result<backend::Page> page) {
         const auto found = nodes_.find(id);
         if (found == nodes_.end()) return;
@@ -51,6 +46,7 @@ void StrayWatch::ask(NodeId id, Node& node) {
         asked.cursor = page->next;
         take_page(id, page->keys, *before);
       }));
+  if (node.asked && begins) node.walk = StrayCounter(id, StrayCount::kExamples);
 }
 
 void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
@@ -66,6 +62,7 @@ void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
   // A walk that is not at its end may already know of more than the last one did.
   if (now.strays <= node.last.strays) return;
   StrayCount more = node.last;
+  more.keys = std::max(more.keys, now.keys);
   more.strays = now.strays;
   more.examples = now.examples;
   settle(id, node, more);
@@ -81,8 +78,13 @@ void StrayWatch::settle(NodeId id, Node& node, const StrayCount& count) {
     if (enough && !std::exchange(node.told, true)) tell(id, count);
   } else if (count.whole) {
     node.since = UnixMillis{};
+    node.was_clean = true;
     if (std::exchange(node.told, false)) tell(id, count);
   }
+  if (!enough) return;
+  const bool misfit = count.share_ppm() > kMisplacedMaxPpm;
+  if (misfit && !std::exchange(node.misfit, true)) return options_.does_not_fit();
+  node.misfit = misfit;
 }
 
 std::uint64_t StrayWatch::accepted(NodeId id) const {
@@ -113,11 +115,7 @@ void StrayWatch::accepted_now(NodeId id, std::uint64_t strays) {
 }
 
 bool StrayWatch::new_strays() const {
-  const std::int64_t since = options_.loop.wall_now().value() - kGrowthCountsMs;
-  return std::ranges::any_of(nodes_, [&](const auto& each) {
-    const Node& node = each.second;
-    return node.most > 0 && node.grew.value() > since;
-  });
+  return std::ranges::any_of(nodes_, [](const auto& each) { return each.second.most > 0; });
 }
 
 void StrayWatch::take(NodeId node, const StrayCount& count) {
@@ -152,6 +150,7 @@ StrayFacts StrayWatch::facts(NodeId node) const {
   return {.known = known.known,
           .count = known.last,
           .since = known.since,
+          .since_exact = known.was_clean,
           .accepted = accepted(node),
           .grew = known.most > 0 ? known.grew : UnixMillis{}};
 }

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "backend/commands.h"
 #include "base/guarded.h"
+#include "control/info_facts.h"
 #include "control/key_walk.h"
 
 namespace cleave::control {
@@ -92,41 +92,24 @@ void Surveyor::walk(const std::shared_ptr<Look>& look, std::function<void()> don
        .alive = alive_});
 }
 
-void Surveyor::ask_databases(const std::shared_ptr<Look>& look, std::function<void()> done) {
-  const auto store = options_.links.store(look->node.facts.node);
-  if (store == nullptr || !look->node.facts.reachable) return options_.loop.post(std::move(done));
-  backend::Commands commands;
-  commands.add({"INFO", "keyspace"});
-  store->run(commands,
-             guarded(alive_, [look, done = std::move(done)](Result<backend::Replies> replies) {
-               if (replies) look->node.databases = other_databases(replies->front().text);
-               done();
-             }));
-}
-
 void Surveyor::survey(std::function<void(Survey)> done) {
   options_.links.poll(guarded(alive_, [this, done = std::move(done)] {
     auto looks = std::make_shared<std::vector<std::shared_ptr<Look>>>();
     for (const ring::Node& node : options_.view()->document().nodes)
       looks->push_back(new_look(node.id, kSurveyedKeys, StrayCount::kExamples));
-    const std::function<void()> one_done = after_all(2 * looks->size(), [this, looks, done] {
+    const std::function<void()> one_done = after_all(looks->size(), [this, looks, done] {
       Survey survey;
       for (const auto& look : *looks) survey.nodes.push_back(look->node);
       search(std::move(survey), *looks, done);
     });
-    for (const auto& look : *looks) {
-      walk(look, one_done);
-      ask_databases(look, one_done);
-    }
+    for (const auto& look : *looks) walk(look, one_done);
   }));
 }
 
 void Surveyor::look_at(NodeId node, std::function<void(SurveyedNode)> done) {
   options_.links.poll(guarded(alive_, [this, node, done = std::move(done)] {
     const auto look = new_look(node, kSurveyedKeys, StrayCount::kExamples);
-    const std::function<void()> one_done = after_all(2, [look, done] { done(look->node); });
-    walk(look, one_done);
-    ask_databases(look, one_done);
+    walk(look, [look, done] { done(look->node); });
   }));
 }
 
@@ -165,14 +148,17 @@ void Surveyor::search(Survey survey, const std::vector<std::shared_ptr<Look>>& l
   const ring::RingSnapshot view = options_.view();
   std::vector<std::vector<std::string>> seen;
   std::uint64_t elsewhere = 0;
+  std::size_t keys = 0;
   for (const ring::Node* const node : active(view->document())) {
     seen.emplace_back();
     for (const auto& look : looks) {
       if (look->node.facts.node == node->id) seen.back() = look->sample;
     }
+    keys += seen.back().size();
     for (const std::string& key : seen.back())
       elsewhere += view->owner(view->token_of(key)) != node->id ? 1U : 0U;
   }
+  if (keys < kFitKeysMin) return done(std::move(survey));
   search_on(std::make_shared<Search>(
       Search{.survey = std::move(survey),
              .schemes = {names_of_nodes(view->document()), std::move(seen)},
@@ -190,23 +176,6 @@ void Surveyor::search_on(const std::shared_ptr<Search>& search) {
 }
 
 // ---- what it means ------------------------------------------------------------------------------
-
-std::vector<OtherDatabase> other_databases(std::string_view keyspace) {
-  std::vector<OtherDatabase> all;
-  while (!keyspace.empty()) {
-    const std::size_t end = std::min(keyspace.find('\n'), keyspace.size() - 1);
-    std::string_view line = keyspace.substr(0, end);
-    keyspace.remove_prefix(end + 1);
-    constexpr std::string_view kKeys = ":keys=";
-    const std::size_t keys = line.find(kKeys);
-    if (!line.starts_with("db") || keys == std::string_view::npos) continue;
-    const auto number = static_cast<std::uint32_t>(backend::to_number(line.substr(2)));
-    const auto held =
-        static_cast<std::uint64_t>(backend::to_number(line.substr(keys + kKeys.size())));
-    if (number > 0 && held > 0) all.push_back({.number = number, .keys = held});
-  }
-  return all;
-}
 
 std::vector<ring::NamedNodes> names_of_nodes(const ring::Document& document) {
   ring::NamedNodes names{.what = "their names", .nodes = {}};
@@ -244,14 +213,12 @@ std::string misplaced_text(const SurveyedNode& node, const std::string& name,
   return text;
 }
 
-std::string databases_text(const SurveyedNode& node, const std::string& name) {
-  std::string text = "node " + name + ": keys in other databases than 0, which no client reaches";
-  for (const OtherDatabase& each : node.databases)
-    text += " (db" + std::to_string(each.number) + ": " + std::to_string(each.keys) + ")";
-  return text;
-}
-
 }  // namespace
+
+std::string fit_text(const ring::SchemeFit& fit) {
+  return "the scheme " + describe(fit) + " finds all but " + std::to_string(fit.elsewhere) +
+         " of " + std::to_string(fit.keys) + " of them (docs/schemes.md says how a pool gets it)";
+}
 
 Result<void> check_adoption(const Survey& survey, const std::vector<NodeId>& nodes,
                             const ring::Document& document) {
@@ -273,13 +240,14 @@ Result<void> check_adoption(const Survey& survey, const std::vector<NodeId>& nod
       misplaced = true;
       add(misplaced_text(node, known->name, document));
     }
-    if (!node.databases.empty()) add(databases_text(node, known->name));
+    if (!node.facts.databases.empty()) {
+      add("node " + known->name + ": keys that no client reaches through a router, in " +
+          describe(node.facts.databases));
+    }
   }
   if (against.empty()) return {};
   if (misplaced && survey.fits) {
-    add("the scheme " + describe(*survey.fits) + " finds all but " +
-        std::to_string(survey.fits->elsewhere) + " of " + std::to_string(survey.fits->keys) +
-        " of them (docs/schemes.md says how a pool gets it)");
+    add(fit_text(*survey.fits));
   }
   return fail(Code::kConflict, against +
                                    "; nothing was marked. Such keys are not found through a "

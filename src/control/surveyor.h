@@ -24,6 +24,7 @@ class Surveyor {
  public:
   static constexpr std::uint64_t kSurveyedKeys = 100'000;  // of a server
   static constexpr std::uint64_t kListedKeys = 2'000'000;  // looked at for a list of strays
+  static constexpr std::size_t kFitKeysMin = 100;  // fewer are found by some scheme by chance
 
   struct Options {
     net::Loop& loop;
@@ -44,7 +45,6 @@ class Surveyor {
   struct Look;
   struct Search;
   void walk(const std::shared_ptr<Look>& look, std::function<void()> done);
-  void ask_databases(const std::shared_ptr<Look>& look, std::function<void()> done);
   std::shared_ptr<Look> new_look(NodeId node, std::uint64_t keys_max, std::size_t listed_max) const;
   void search(Survey survey, const std::vector<std::shared_ptr<Look>>& looks,
               std::function<void(Survey)> done);
@@ -54,16 +54,13 @@ class Surveyor {
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 
-// More of a node's keys than this are not where the ring looks: the ring does not fit the data.
-inline constexpr std::uint32_t kMisplacedMaxPpm = 1'000;
-
 // Whether these nodes may be marked without force. Errors: kUnavailable where the keys of one could
 // not be looked at; kConflict with everything that is against it, and the scheme that fits.
 Result<void> check_adoption(const Survey& survey, const std::vector<NodeId>& nodes,
                             const ring::Document& document);
 
-// The lines "dbN:keys=..." of INFO keyspace, but for database 0.
-std::vector<OtherDatabase> other_databases(std::string_view keyspace);
+// "the scheme ... finds all but 3 of 4000 of them (...)", of the keys that were tried.
+std::string fit_text(const ring::SchemeFit& fit);
 
 // The names under which a scheme may have hashed the active nodes.
 std::vector<ring::NamedNodes> names_of_nodes(const ring::Document& document);
