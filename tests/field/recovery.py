@@ -1,6 +1,7 @@
 """A ring that forgot what it had: never a new one in silence before this pool's data."""
 
 import os
+import re
 import time
 
 from lab import AdminError, ReplyError, case
@@ -107,16 +108,27 @@ def saved_and_restored(lab):
     code, text = router.command("ring", "save", path)
     if not lab.must(code == 0 and os.path.exists(path), f"ring save: {code} {text[-150:]!r}"):
         return
+    # What the servers have heard of is later than what was saved: a hot key moved there and back.
+    owner = router.owner("hot0")
+    for node in ("b" if owner == "a" else "a", owner):
+        router.finish(router.post("/moves", {"key": "hot0", "to": node})["move"])
+        router.settled()
+    wanted = router.document()["epoch"]
+    for server in servers:
+        note = server.call("GET", "cleave:{ring}").decode()
+        server.call("SET", "cleave:{ring}", re.sub(r"(?m)^epoch \d+$", f"epoch {wanted}", note))
     router.kill(15)
     forget(router)
     ready, said = ends_or_waits(router)
     lab.must(not ready, "a fresh ring is seeded in silence")
     code, text = router.command("ring", "restore", path, timeout=30)
-    if code != 0:
-        code, text = router.command("ring", "restore", path, "--yes", timeout=30)
+    lab.must(code != 0 and str(wanted) in text, f"an older ring is restored: {text[-200:]!r}")
+    code, text = router.command("ring", "restore", path, "--force", timeout=30)
     if not lab.must(code == 0, f"ring restore: {code} {text[-200:]!r}"):
         return
     router.wait_ready(15)
+    epoch = router.document()["epoch"]
+    lab.must(epoch > wanted, f"restored at epoch {epoch}, a server has heard of {wanted}")
     with router.client() as client:
         lost = sum(client.call("GET", f"hot{n}") is None for n in range(6))
     lab.must(lost == 0, f"{lost} of 6 keys are not to be read after the restoring")

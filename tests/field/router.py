@@ -41,12 +41,14 @@ class Router:
         start=True,
         environment=None,
         limit_files=None,
+        hosts=None,
     ):
         self.directory = tempfile.mkdtemp(prefix="router-", dir=base)
         self.port, self.admin_port = free_port(), free_port()
         self.config = os.path.join(self.directory, "cleave.yaml")
         self.environment = environment
         self.limit_files = limit_files
+        self.hosts = hosts  # a file that it sees as /etc/hosts
         addresses = [m if isinstance(m, str) else f"127.0.0.1:{m.port}" for m in members]
         nodes = "".join(
             f"      - {{name: {NAMES[i]}, members: [{{address: '{address}'}}]}}\n"
@@ -78,6 +80,9 @@ class Router:
         argv = [CLEAVE, "serve", "--config", self.config]
         if self.limit_files:
             argv = ["bash", "-c", f'ulimit -n {self.limit_files}; exec "$@"', "bash", *argv]
+        if self.hosts:
+            mount = f'mount --bind {self.hosts} /etc/hosts && exec "$@"'
+            argv = ["unshare", "--mount", "--map-root-user", "sh", "-c", mount, "sh", *argv]
         with open(os.path.join(self.directory, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 argv,

@@ -197,8 +197,13 @@ def demoted_primary(lab):
     lab.must("replica" in said.lower() and " a" in said, f"SET says: {said}")
     node = str(router.node("a"))
     lab.must("replica" in node, f"status of the node says nothing of a replica: {node[:200]}")
-    metrics = router.get("/metrics")
-    lab.must("role" in metrics or "replica" in metrics, "no metric tells that it is a replica")
+    for name, wanted in (
+        ('cleave_node_primary{node="a"}', 0),
+        ('cleave_node_primary{node="b"}', 1),
+        ('cleave_trouble{kind="node-replica"}', 1),
+    ):
+        told = sample_of(router, name)
+        lab.must(told == wanted, f"{name} is {told} while a is a replica")
     for source, destination in (("a", "b"), ("b", "a")):
         status, text, _ = router.attempt(
             "POST", "/moves", {"ranges": router.ranges(source), "to": destination}
@@ -211,6 +216,16 @@ def demoted_primary(lab):
     while isinstance(router.try_call("SET", key, "x"), ReplyError) and time.monotonic() < began + 6:
         time.sleep(0.05)
     lab.must(time.monotonic() - began < 2.5, f"good again after {time.monotonic() - began:.1f} s")
+    try:
+        wait_for("a", lambda: sample_of(router, 'cleave_node_primary{node="a"}') == 1, 5, 0.1)
+    except TimeoutError:
+        lab.must(False, "the metric does not tell that it is a primary again")
+
+
+def sample_of(router, name):
+    """A metric with its labels; None when there is none."""
+    found = re.search(rf"(?m)^{re.escape(name)} (\S+)$", router.get("/metrics"))
+    return float(found[1]) if found else None
 
 
 @case("104b", "a server in cluster mode is refused, and said to be one")
@@ -332,19 +347,32 @@ def reply_after(client, *command):
 
 @case("109", "a name that does not resolve is told by name, and served once it does")
 def unresolved_name(lab):
-    server = lab.server()
-    router = lab.router([server, "cleave-no-such-host.invalid:17211"], start=False)
+    server, late = lab.servers(2)
+    name = "cleave-no-such-host.invalid"
+    with open("/etc/hosts", encoding="utf-8") as file:
+        hosts = lab.file("hosts", file.read())
+    router = lab.router([server, f"{name}:{late.port}"], start=False, hosts=hosts)
     router.start(ready=False)
     time.sleep(4)
     lab.must(router.alive(), f"it does not start: {router.log()[-200:]}")
     if not router.alive():
         return
-    name = "cleave-no-such-host.invalid"
     _, ready, _ = router.attempt("GET", "/ready")
     _, status, _ = router.attempt("GET", "/status")
     for where, text in (("the log", router.log()), ("/ready", ready), ("/status", status)):
         told = name in text and ("resol" in text or "unknown host" in text)
         lab.must(told, f"{where} does not name it: {text[-200:]}")
+    with open(hosts, "a", encoding="utf-8") as file:
+        file.write(f"127.0.0.1 {name}\n")
+    try:
+        router.wait_ready(15)
+        router.leading()
+        router.adopt()
+        key = router.keys_of("b", 1)[0]
+        router.call("SET", key, "v")
+        lab.must(late.call("GET", key) == b"v", "its keys are not served once the name resolves")
+    except (TimeoutError, RuntimeError, ReplyError) as error:
+        lab.must(False, f"the name resolves, and it does not serve: {str(error)[-200:]}")
 
 
 @case("X6", "FLUSHALL and DBSIZE work on a server over its maxmemory")
