@@ -69,7 +69,8 @@ class Monitor final : public net::StreamEvents {
     // else is.
     if (line_.starts_with('-') && line_.contains("without any password configured")) return;
     if (line_.starts_with('-'))
-      return failed_({Code::kUnavailable, named("it refused: " + line_.substr(1))});
+      return failed_(
+          {Code::kUnavailable, named("it refused: " + line_.substr(1, line_.find('\r') - 1))});
     if (line_.size() >= kLineBytesMax) return parser_.long_line();
     const std::size_t before = parser_.trace().requests.size();
     parser_.line(line_);

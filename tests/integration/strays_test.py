@@ -361,6 +361,16 @@ class Strays(unittest.TestCase):
                       "eval once\n", told.stdout)
         self.assertIn("Scripts must name every key", told.stdout)
 
+        # Nobody may watch.
+        self.on(1, "ACL", "SETUSER", "default", "-monitor")
+        told = subprocess.run([harness.CLEAVE, "assess", "--config", serve.config, "--servers",
+                               "--json"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(told.returncode, 3)
+        refused = json.loads(told.stdout)
+        look(refused)
+        self.assertRegex(refused["error"]["message"], "^server 'n1': it refused: NOPERM.*command$")
+        self.on(1, "ACL", "SETUSER", "default", "+monitor")
+
         ends = threading.Event()
 
         def ask():
