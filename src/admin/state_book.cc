@@ -13,8 +13,15 @@ using Level = StateChange::Level;
 // A server that refused no command for so long is taken to refuse none any more.
 constexpr std::int64_t kRefusedLatelyMs = 10'000;
 
-// What ends by itself a moment after the start is not worth a line.
-constexpr std::int64_t kPatienceMs = 3'000;
+// What ends by itself a moment later is not worth a line: a server is adopted just after the start;
+// a coordinator that refuses a write has not yet shown that it still answers.
+std::int64_t patience_ms(Trouble trouble) {
+  switch (trouble) {
+    case Trouble::kNodeUnmarked: return 3'000;
+    case Trouble::kCoordinatorAway: return 400;
+    default: return 0;
+  }
+}
 
 constexpr std::array<std::string_view, kTroubles> kNames = {
     "coordinator-away",     "coordinator-read-only", "ring-unusable",       "node-down",
@@ -280,8 +287,7 @@ void StateBook::take_wrong(const Observed& now, UnixMillis wall,
     Standing& standing =
         standing_.try_emplace(key, Standing{.text = text, .since = wall}).first->second;
     standing.text = text;
-    const bool patient = key.trouble == Trouble::kNodeUnmarked;
-    if (standing.told || (patient && wall.value() - standing.since.value() < kPatienceMs)) continue;
+    if (standing.told || wall.value() - standing.since.value() < patience_ms(key.trouble)) continue;
     standing.told = true;
     changes.push_back({.level = Level::kWarning,
                        .event = std::string(to_string(key.trouble)),

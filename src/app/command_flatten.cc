@@ -11,7 +11,10 @@ void add_flatten(Cli& cli) {
                   .example = "cleave flatten"},
                  [&cli] {
                    return cli.show(cli.client().post("/flatten"), [](const Json& json) {
-                     std::cout << json["ranges"] << " ranges will move; see `cleave status`\n";
+                     std::cout << json["ranges"]
+                               << " ranges will move; see `cleave status`. The mode is observe: "
+                                  "nothing else moves by itself. `cleave resume` ends this, then "
+                                  "`cleave mode auto` balances again\n";
                    });
                  });
 }

@@ -5,17 +5,20 @@
 #include "app/cli.h"
 #include "app/table.h"
 #include "app/times.h"
+#include "base/shown.h"
 
 namespace cleave::app {
 namespace {
 
+constexpr std::size_t kNodeWidth = 16;
+
 // As `move --range` and `undo --range` take them.
 std::string ranges_text(const Json& move) {
-  constexpr std::size_t kShown = 2;
+  constexpr std::size_t kShown = 4;
   const Json ranges = move.value("ranges", Json::array());
-  std::string text;
+  std::string text = ranges.size() == 1 ? "range" : "ranges";
   for (std::size_t i = 0; i < ranges.size() && i < kShown; ++i) {
-    text += text.empty() ? "" : " ";
+    text += " ";
     text += ranges[i].value("first", "") + "-" + ranges[i].value("last", "");
   }
   if (ranges.size() > kShown) text += " and " + std::to_string(ranges.size() - kShown) + " more";
@@ -23,12 +26,13 @@ std::string ranges_text(const Json& move) {
 }
 
 void print_moves(const Json& json, std::size_t count) {
-  Table table({"id", "ended", "from", "to", "keys", "how", "ranges"});
+  Table table({"id", "ended", "from", "to", "keys", "how"});
   for (const Json& move : json.value("moves", Json::array())) {
     table.add({std::to_string(move.value("id", std::uint64_t{0})), "under way",
-               move.value("source", ""), move.value("destination", ""),
-               grouped(move.value("keys_copied", std::uint64_t{0})), move.value("step", ""),
-               ranges_text(move)});
+               shortened(move.value("source", ""), kNodeWidth),
+               shortened(move.value("destination", ""), kNodeWidth),
+               grouped(move.value("keys_copied", std::uint64_t{0})), move.value("step", "")});
+    table.note(ranges_text(move));
   }
   std::size_t shown = 0;
   for (const Json& move : json.value("ended", Json::array())) {
@@ -36,9 +40,11 @@ void print_moves(const Json& json, std::size_t count) {
     const std::string why = move.value("why", "");
     table.add({std::to_string(move.value("id", std::uint64_t{0})),
                to_text(UnixMillis{move.value("ended_ms", std::int64_t{0})}),
-               move.value("source", ""), move.value("destination", ""),
-               grouped(move.value("keys_copied", std::uint64_t{0})),
-               move.value("end", "") + (why.empty() ? "" : ": " + why), ranges_text(move)});
+               shortened(move.value("source", ""), kNodeWidth),
+               shortened(move.value("destination", ""), kNodeWidth),
+               grouped(move.value("keys_copied", std::uint64_t{0})), move.value("end", "")});
+    if (!why.empty()) table.note(why);
+    table.note(ranges_text(move));
   }
   std::cout << table.text();
 }

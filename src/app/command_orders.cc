@@ -9,12 +9,12 @@ namespace cleave::app {
 namespace {
 
 void print_orders(const Json& json) {
-  Table table({"when", "order", "from", "fate", "id"});
+  Table table({"when", "id", "fate", "from"});
   for (const Json& order : json.value("orders", Json::array())) {
     const std::string why = order.value("why", "");
-    table.add({to_text(UnixMillis{order.value("at_ms", std::int64_t{0})}), order.value("order", ""),
-               order.value("from", ""), order.value("fate", "") + (why.empty() ? "" : ": " + why),
-               order.value("id", "")});
+    table.add({to_text(UnixMillis{order.value("at_ms", std::int64_t{0})}), order.value("id", ""),
+               order.value("fate", ""), order.value("from", "")});
+    table.note(order.value("order", "") + (why.empty() ? "" : ": " + why));
   }
   std::cout << table.text();
   for (const Json& router : json.value("missing", Json::array())) {

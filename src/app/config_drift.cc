@@ -26,6 +26,12 @@ std::string members_text(const std::vector<ring::Member>& members) {
   return text;
 }
 
+std::string racks_text(const std::vector<ring::Member>& members) {
+  std::string text;
+  for (const ring::Member& member : members) text += (text.empty() ? "" : " ") + member.rack;
+  return text;
+}
+
 void compare_node(const ring::Node& file, const ring::Node& ring,
                   std::vector<std::string>& ignored) {
   const std::string node = "node " + file.name;
@@ -40,6 +46,11 @@ void compare_node(const ring::Node& file, const ring::Node& ring,
                       " of the file is ignored, the ring has " + members_text(ring.members) +
                       "; to go to another server: cleave node add NAME " +
                       members_text(file.members) + ", then cleave node drain " + file.name);
+  }
+  if (racks_text(file.members) != racks_text(ring.members)) {
+    ignored.push_back(node + ": rack '" + racks_text(file.members) +
+                      "' of the file is ignored, the ring has '" + racks_text(ring.members) +
+                      "'; it can only be set when a node is added");
   }
   if (file.hash_key != ring.hash_key) {
     ignored.push_back(node + ": hash_key " + in_quotes(file.hash_key) +
@@ -63,7 +74,8 @@ void compare_nodes(const std::vector<ring::Node>& file, const std::vector<ring::
   for (const ring::Node& node : ring) {
     if (std::ranges::find(file, node.name, &ring::Node::name) != file.end()) continue;
     ignored.push_back("node " + node.name +
-                      " is in the ring, and not in the file; to let it go: cleave node drain " +
+                      " is in the ring, and not in the file: write it into the file, or let it "
+                      "go with: cleave node drain " +
                       node.name);
   }
 }

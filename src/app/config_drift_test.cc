@@ -56,6 +56,8 @@ TEST(ConfigDrift, EachChangeNamesWhatToRunInstead) {
               c.pool.scheme.name = "twemproxy-ketama";
             }).find("twemproxy-ketama of the file is ignored, keys are placed by vnode"),
             std::string::npos);
+  EXPECT_NE(told([](Config& c) { c.pool.nodes[0].members[0].rack = "r1"; }).find("rack 'r1'"),
+            std::string::npos);
   EXPECT_NE(told([](Config& c) { c.pool.nodes[0].hash_key = "x"; }).find("hash_key 'x'"),
             std::string::npos);
   EXPECT_EQ(told([](Config& c) { c.balance.mode = ring::Mode::kObserve; }),

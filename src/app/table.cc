@@ -29,7 +29,8 @@ std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& 
 std::string Table::text() const {
   const std::vector<std::size_t> widths = widths_of(rows_);
   std::string text;
-  for (const std::vector<std::string>& row : rows_) {
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    const std::vector<std::string>& row = rows_[number];
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string blanks(widths[i] - characters(row[i]), ' ');
@@ -37,6 +38,9 @@ std::string Table::text() const {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+    const auto [first, last] = notes_.equal_range(number);
+    for (auto note = first; note != last; ++note)
+      text += "    " + wrapped(note->second, kTerminalWidth - 4, 4);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,15 @@ class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // A sentence below the last row, wrapped to the terminal's width.
+  void note(std::string sentence) { notes_.emplace(rows_.size() - 1, std::move(sentence)); }
   std::string text() const;
   // Without the head.
   std::size_t rows() const { return rows_.size() - 1; }
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::multimap<std::size_t, std::string> notes_;  // by row
 };
 
 // "████▌": `part` of `whole` in a field of `width` characters, to an eighth of one.

@@ -1,6 +1,7 @@
 #include "backend/redis_store.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <utility>
 
@@ -60,7 +61,7 @@ std::string user_of(const Credentials& credentials) {
 Error refusal_of(std::string_view words, std::string_view user,
                  std::span<const wire::Reply> replies) {
   std::string text = "the server refused: " + std::string(words);
-  const std::string line = missing_rights(user, replies);
+  const std::string line = missing_rights(user, replies, Keys::kOwn);
   if (!line.empty()) text += "; allow it there with: " + line;
   return {Code::kUnavailable, std::move(text)};
 }
@@ -94,8 +95,23 @@ Result<StoreIdentity> parse_identity(std::span<const wire::Reply> replies,
   return identity;
 }
 
+// Seconds with a fraction in INFO cpu. Other threads (writers to clients, to the disk) are left out
+// where the server tells them apart.
+std::uint64_t cpu_us(std::string_view info) {
+  const auto sum = [&](std::string_view user, std::string_view system) {
+    double seconds = 0;
+    for (const std::string_view field : {user, system}) {
+      const std::string text(info_field(info, field));
+      seconds += std::strtod(text.c_str(), nullptr);
+    }
+    return static_cast<std::uint64_t>(std::max(seconds, 0.0) * 1e6);
+  };
+  const std::uint64_t main = sum("used_cpu_user_main_thread", "used_cpu_sys_main_thread");
+  return main > 0 ? main : sum("used_cpu_user", "used_cpu_sys");
+}
+
 Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered) {
-  // The last two may be denied to a user: then what they tell is not known.
+  // The last three may be denied to a user: then what they tell is not known.
   Result<StoreIdentity> identity =
       parse_identity(std::span(replies).first(kIdentityReplies + 5), answered);
   if (!identity) return std::unexpected(identity.error());
@@ -110,6 +126,7 @@ Result<StoreFacts> parse_facts(const Replies& replies, const Answered& answered)
   facts.keyspace = replies[kIdentityReplies + 3].text;
   const auto keys = static_cast<std::uint64_t>(replies[kIdentityReplies + 4].integer);
   facts.rdb_version = rdb_version_of(replies[kIdentityReplies + 5].text);
+  facts.cpu_us = cpu_us(replies[kIdentityReplies + 6].text);
   const bool noted = replies[kNoteReply].type == wire::Reply::Type::kBulk;
   const std::uint64_t own = (facts.identity.mark.empty() ? 0U : 1U) + (noted ? 1U : 0U);
   facts.keys = keys - std::min(keys, own);
@@ -247,6 +264,7 @@ void RedisStore::facts(Done<StoreFacts> done) {
   commands.add({"INFO", "keyspace"});
   commands.add({"DBSIZE"});
   commands.add({"DUMP", kMarkerKey});
+  commands.add({"INFO", "cpu"});
   commands.add({"CONFIG", "GET", "proto-max-bulk-len"});
   run(commands, [this, asked = loop_.now(), done = std::move(done)](Result<Replies> replies) {
     if (!replies) return done(std::unexpected(replies.error()));

@@ -27,9 +27,10 @@ constexpr std::string_view kOfValue[] = {
 
 // 7.0: "... no permissions to run the 'client|kill' command", "... no permissions to access one of
 // the keys used as arguments". Later: "User app has no ...", "No permissions to access a key".
-void note_denied(std::string_view words, std::set<std::string>& lacking) {
+void note_denied(std::string_view words, Keys keys, std::set<std::string>& lacking) {
   if (words.find("run the") == std::string_view::npos) {
-    lacking.insert(std::string("~").append(kOwnKeyPrefix).append("*"));
+    const std::string_view all_of = keys == Keys::kOwn ? kOwnKeyPrefix : "";
+    lacking.insert(std::string("~").append(all_of).append("*"));
     return;
   }
   const std::size_t open = words.find('\'');
@@ -65,10 +66,11 @@ std::uint16_t rdb_version_of(std::string_view payload) {
   return static_cast<std::uint16_t>(low + high * 256U);
 }
 
-std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies) {
+std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies, Keys keys) {
   std::set<std::string> lacking;
   for (const wire::Reply& reply : replies) {
-    if (reply.is_error() && reply.text.starts_with("NOPERM")) note_denied(reply.text, lacking);
+    if (reply.is_error() && reply.text.starts_with("NOPERM"))
+      note_denied(reply.text, keys, lacking);
   }
   if (lacking.empty()) return "";
   std::string line("ACL SETUSER ");

@@ -31,8 +31,11 @@ const wire::Reply* server_refusal(std::span<const wire::Reply> replies);
 // checksum at the end of any DUMP. 0: not a payload.
 std::uint16_t rdb_version_of(std::string_view payload);
 
+// Whose keys the commands were about.
+enum class Keys : std::uint8_t { kOwn, kOfClients };
+
 // The command that gives a user what error replies (NOPERM) say that it lacks; "" when none says
 // so.
-std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies);
+std::string missing_rights(std::string_view user, std::span<const wire::Reply> replies, Keys keys);
 
 }  // namespace cleave::backend

@@ -92,8 +92,11 @@ TEST(Refusal, MissingRightsMakeOneLine) {
       error("NOPERM No permissions to access a key"),
       error("OOM command not allowed"),
       error("NOPERM User app has no permissions to run the 'dump' command")};
-  EXPECT_EQ(missing_rights("app", replies), "ACL SETUSER app +client|kill +dump ~cleave:{*");
-  EXPECT_EQ(missing_rights("app", std::span(replies).subspan(1, 1)), "");
+  EXPECT_EQ(missing_rights("app", replies, Keys::kOwn),
+            "ACL SETUSER app +client|kill +dump ~cleave:{*");
+  EXPECT_EQ(missing_rights("app", replies, Keys::kOfClients),
+            "ACL SETUSER app +client|kill +dump ~*");
+  EXPECT_EQ(missing_rights("app", std::span(replies).subspan(1, 1), Keys::kOwn), "");
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct StoreFacts {
   std::string version;
   std::string command_stats;  // INFO commandstats, as text
   std::string keyspace;       // INFO keyspace, likewise
+  std::uint64_t cpu_us = 0;   // of the thread of its commands, since its start; 0: not told
   // In which it writes values (backend/refusal.h); 0 = not known: it has no marker yet.
   std::uint16_t rdb_version = 0;
 };

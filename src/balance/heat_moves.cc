@@ -425,15 +425,15 @@ PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& targe
   move.source_after = source.load - pieces.load;
   move.destination_before = target.load;
   move.destination_after = target.load + pieces.load;
-  move.reason =
-      std::string(to_string(move.cause)) + ": '" + source.name + "' at " + times(source.level()) +
-      " of its fair load (" + percent(source.load, source.capacity) + " of its capacity) gives " +
-      std::to_string(move.ranges.size()) + " piece(s) with " + percent(move.load, source.load) +
-      " of its load and " + percent(move.keys, source.keys) + " of its keys to '" + target.name +
-      "' at " + times(target.level()) + "; after it " +
-      times(level_ppm(move.source_after, source.fair)) + " and " +
-      times(level_ppm(move.destination_after, target.fair)) +
-      (phantom == nullptr ? "" : "; expected: " + phantom->event);
+  move.reason = std::string(to_string(move.cause)) + ": '" + source.name + "' at " +
+                times(source.level()) + " of its fair load (" +
+                percent(source.load, source.capacity) + " of its capacity) gives " +
+                counted(move.ranges.size(), "range") + " with " + percent(move.load, source.load) +
+                " of its load and " + percent(move.keys, source.keys) + " of its keys to '" +
+                target.name + "' at " + times(target.level()) + "; after it " +
+                times(level_ppm(move.source_after, source.fair)) + " and " +
+                times(level_ppm(move.destination_after, target.fair)) +
+                (phantom == nullptr ? "" : "; expected: " + phantom->event);
   return move;
 }
 
@@ -565,7 +565,7 @@ void HeatPlanner::explain(const BoardNode& source, const Tries& tries) {
   } else if (!one && out_of_reach(tries.targets)) {
     const Alternative& first = tries.targets.rejected.front();
     verdict.why = Why::kNoTarget;
-    verdict.text = "nobody with room may take anything, such as '" + board_.node(first.node).name +
+    verdict.text = "nobody with room may take anything; for one, '" + board_.node(first.node).name +
                    "': " + first.why;
   }
   if (one || (verdict.why == Why::kTooSmall && !tries.dear && together >= much)) {

@@ -428,7 +428,7 @@ void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict 
     verdict.text += ", and nobody can take any of it";
     const Alternative* first = verdict.alternatives.empty() ? nullptr : &verdict.alternatives[0];
     if (first != nullptr)
-      verdict.text += ", such as '" + board_.node(first->node).name + "': " + first->why;
+      verdict.text += "; for one, '" + board_.node(first->node).name + "': " + first->why;
   }
   plan_.verdicts.push_back(std::move(verdict));
 }

@@ -87,8 +87,8 @@ bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constan
 }
 
 std::string pieces_text(const PlannedMove& move) {
-  return std::to_string(move.ranges.size()) + " range(s), about " + std::to_string(move.keys) +
-         " keys (" + bytes_text(move.bytes) + ")";
+  return counted(move.ranges.size(), "range") + ", about " + counted(move.keys, "key") + " (" +
+         bytes_text(move.bytes) + ")";
 }
 
 void carry_out(Board& board, Plan& plan, PlannedMove move) {

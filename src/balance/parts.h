@@ -46,7 +46,7 @@ PlannedMove move_of_parts(const Board& board, const BoardNode& source, const Boa
 
 bool fits_memory(const BoardNode& target, const PlannedMove& move, const Constants& constants);
 
-// "3 range(s), about 120 keys (18.0 kB)".
+// "3 ranges, about 120 keys (18.0 kB)".
 std::string pieces_text(const PlannedMove& move);
 
 // Into the plan, and on the board.

@@ -99,7 +99,7 @@ void advise(const Board& board, Plan& plan) {
   plan.advice = "all nodes together are at " +
                 percent(board.total_load(), static_cast<std::uint64_t>(capacity)) +
                 " of their capacity, which no move can better: add " +
-                std::to_string(plan.advice_nodes) + " node(s)";
+                counted(plan.advice_nodes, "node");
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "base/shown.h"
 #include "base/wide.h"
 
 namespace cleave::balance {
@@ -31,21 +32,11 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string load_text(std::uint64_t load) { return decimal(Wide{load} / 1'000, 1) + " ms/s"; }
 
-std::string quoted(std::string_view key) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "'";
-  for (const char each : key) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte >= 0x20 && byte < 0x7F && each != '\'' && each != '\\') {
-      text += each;
-    } else {
-      text += "\\x";
-      text += kDigits[byte >> 4U];
-      text += kDigits[byte & 0xFU];
-    }
-  }
-  return text + "'";
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
+
+std::string quoted(std::string_view key) { return "'" + shown(key) + "'"; }
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> kUnits{"kB", "MB", "GB", "TB", "PB"};

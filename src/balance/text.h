@@ -16,7 +16,10 @@ std::string percent(std::uint64_t part, std::uint64_t whole);
 // 120'000'000 -> "120 ms/s": of server time.
 std::string load_text(std::uint64_t load);
 
-// A key between quotes, on one line whatever is in it: bytes that do not print as \xNN.
+// "1 range", "2 ranges".
+std::string counted(std::uint64_t count, std::string_view what);
+
+// A key between quotes, as base/shown.h shows it.
 std::string quoted(std::string_view key);
 
 // 1'234'567 -> "1.2 MB".

@@ -23,7 +23,7 @@ TEST(Text, WritesNumbersForPeople) {
 
 TEST(Text, KeepsStrangeKeysOnOneLine) {
   EXPECT_EQ(quoted("user:1"), "'user:1'");
-  EXPECT_EQ(quoted(std::string_view("a\r\n\0'\\", 6)), "'a\\x0d\\x0a\\x00\\x27\\x5c'");
+  EXPECT_EQ(quoted(std::string_view("a\r\n\0'\\", 6)), "'a\\x0d\\x0a\\x00'\\\\'");
   EXPECT_EQ(quoted("\xff"), "'\\xff'");
 }
 

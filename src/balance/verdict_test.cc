@@ -191,7 +191,7 @@ TEST_F(FullTest, SaysThatTheOtherNodeHasNoRoomForLoad) {
   ASSERT_EQ(verdict->alternatives.size(), 1U);
   EXPECT_NE(verdict->alternatives[0].why.find("no room for more load"), std::string::npos)
       << verdict->alternatives[0].why;
-  EXPECT_NE(verdict->text.find("such as 'n2'"), std::string::npos) << verdict->text;
+  EXPECT_NE(verdict->text.find("for one, 'n2'"), std::string::npos) << verdict->text;
 }
 
 TEST_F(FullTest, SaysThatTheOtherNodeHasNoLimit) {

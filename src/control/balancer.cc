@@ -164,7 +164,7 @@ void Balancer::hurry_samples() {
 void Balancer::price_commands() {
   for (const ring::Node& node : view_->document().nodes) {
     const ServerCounters* const counters = options_.links.counters(node.id);
-    if (counters != nullptr) costs_.note(node.id, counters->command_stats);
+    if (counters != nullptr) costs_.note(node.id, counters->command_stats, counters->cpu_us);
   }
   costs_.settle();
 }
@@ -385,6 +385,7 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
         !words.empty())
       facts.vetoes.push_back("its last move was refused: " + std::move(words));
     facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now());
+    if (seen.reachable && !seen.primary) facts.vetoes.emplace_back("its server is a replica");
     if (seen.reachable && !seen.marked)
       facts.vetoes.emplace_back("its server does not carry this pool's marker");
     if (seen.reachable && lives[seen.incarnation.run_id] > 1)

@@ -34,25 +34,26 @@ void DocumentWriter::begin_read() {
   readers_ = std::exchange(next_readers_, {});
   // What was known before the read began, it must show: it is linearizable.
   const Epoch known_before = newest_ == nullptr ? Epoch{} : newest_->epoch;
-  store_.read(guarded(alive_, [this, known_before](Result<coord::Stored> stored) {
-    Result<SharedDocument> document = fail(Code::kNotFound, "there is no ring document yet");
-    note_read(stored ? nullptr : &stored.error());
-    if (!stored) {
-      document = std::unexpected(stored.error());
-    } else if (went_back(*stored, known_before)) {
-      document = fail(Code::kConflict, trouble_);
-    } else {
-      trouble_.clear();
-      if (stored->epoch != Epoch{}) document = take_in(*stored);
-    }
-    const std::vector<Done> readers = std::exchange(readers_, {});
-    reading_ = false;
-    if (!next_readers_.empty()) begin_read();
-    const std::weak_ptr<void> alive = alive_;
-    for (const Done& done : readers) {
-      if (!alive.expired()) done(document);
-    }
-  }));
+  store_.read(guarded(
+      alive_, [this, known_before, failures_before = failures_](Result<coord::Stored> stored) {
+        Result<SharedDocument> document = fail(Code::kNotFound, "there is no ring document yet");
+        note_read(stored ? nullptr : &stored.error(), failures_before);
+        if (!stored) {
+          document = std::unexpected(stored.error());
+        } else if (went_back(*stored, known_before)) {
+          document = fail(Code::kConflict, trouble_);
+        } else {
+          trouble_.clear();
+          if (stored->epoch != Epoch{}) document = take_in(*stored);
+        }
+        const std::vector<Done> readers = std::exchange(readers_, {});
+        reading_ = false;
+        if (!next_readers_.empty()) begin_read();
+        const std::weak_ptr<void> alive = alive_;
+        for (const Done& done : readers) {
+          if (!alive.expired()) done(document);
+        }
+      }));
 }
 
 bool DocumentWriter::went_back(const coord::Stored& stored, Epoch known_before) {
@@ -349,39 +350,43 @@ void DocumentWriter::note_lease(const Result<void>& renewed) {
   if (!renewed) read([](const Result<SharedDocument>&) {});
 }
 
-void DocumentWriter::note_read(const Error* failed) {
+// A read that began before a write failed tells nothing of why. One that succeeds after others had
+// failed is news: what the writes then met is over, until the next one fails.
+void DocumentWriter::note_read(const Error* failed, std::uint64_t failures_before) {
+  if (failed == nullptr && !away_.what.empty()) read_only_ = no_lease_ = {};
+  for (Trouble* writes : {&read_only_, &no_lease_}) {
+    if (writes->number <= failures_before) writes->reads_go_on = failed == nullptr;
+  }
   set_trouble(away_, failed);
-  read_only_.reads_go_on = no_lease_.reads_go_on = failed == nullptr;
 }
 
 void DocumentWriter::note_write(const Error* failed) { set_trouble(read_only_, failed); }
 
-void DocumentWriter::set_trouble(Trouble& trouble, const Error* failed) const {
+void DocumentWriter::set_trouble(Trouble& trouble, const Error* failed) {
   if (failed == nullptr) {
     trouble = {};
     return;
   }
-  if (trouble.what.empty()) trouble = {.what = {}, .since = loop_.wall_now()};
+  ++failures_;
+  if (trouble.what.empty()) trouble = {.what = {}, .since = loop_.wall_now(), .number = failures_};
   trouble.what = failed->message;
 }
 
 CoordinatorState DocumentWriter::state() const {
   if (!trouble_.empty()) return CoordinatorState::kRingUnusable;
   if (!away_.what.empty()) return CoordinatorState::kAway;
-  const auto refuses = [](const Trouble& writes) {
-    return !writes.what.empty() && writes.reads_go_on;
-  };
-  return refuses(read_only_) || refuses(no_lease_) ? CoordinatorState::kReadOnly
-                                                   : CoordinatorState::kOk;
+  const Trouble& writes = read_only_.what.empty() ? no_lease_ : read_only_;
+  if (writes.what.empty()) return CoordinatorState::kOk;
+  return writes.reads_go_on ? CoordinatorState::kReadOnly : CoordinatorState::kAway;
 }
 
 std::string DocumentWriter::trouble() const {
   if (!trouble_.empty()) return trouble_;
-  const bool reads = away_.what.empty();
+  const CoordinatorState kind = state();
+  if (kind == CoordinatorState::kOk) return "";
   const Trouble& writes = read_only_.what.empty() ? no_lease_ : read_only_;
-  if (reads && writes.what.empty()) return "";
-  const Trouble& one = reads ? writes : away_;
-  std::string text = reads ? "it takes no writes" : "it does not answer";
+  const Trouble& one = away_.what.empty() ? writes : away_;
+  std::string text = kind == CoordinatorState::kAway ? "it does not answer" : "it takes no writes";
   text += " since ";
   text += time_text(one.since);
   text += ": ";

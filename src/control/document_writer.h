@@ -85,14 +85,14 @@ class DocumentWriter {
   void create(ring::Document first, Done done);
 
   // How the renewal of our lease went: often the only write for a long time. One that failed is
-  // followed by a read, which tells a coordinator that is away from one that takes no writes.
+  // followed by a read.
   void note_lease(const Result<void>& renewed);
 
   SharedDocument newest() const { return newest_; }
   // Empty: the last calls to the register succeeded, reads and writes. Else what does not work, and
   // since when.
   std::string trouble() const;
-  // The kind of it. That writes fail counts once a read has shown that reads do not.
+  // The kind of it: away, until a read that began after a write had failed shows that it answers.
   CoordinatorState state() const;
   // Edits that wait, the one under way included.
   std::size_t waiting() const { return edits_.size(); }
@@ -126,6 +126,7 @@ class DocumentWriter {
   struct Trouble {
     std::string what;
     UnixMillis since;
+    std::uint64_t number = 0;  // of the failure
     bool reads_go_on = false;  // seen since
   };
 
@@ -140,9 +141,9 @@ class DocumentWriter {
   static bool holds(const std::vector<Tried>& tried, const std::string& text);
   void settle_with(Epoch epoch, const std::string& text);
   void write_nothing();
-  void note_read(const Error* failed);
+  void note_read(const Error* failed, std::uint64_t failures_before);
   void note_write(const Error* failed);
-  void set_trouble(Trouble& trouble, const Error* failed) const;
+  void set_trouble(Trouble& trouble, const Error* failed);
   void apply(const ring::Document& document);
   void write(Epoch expected, ring::Document document);
   void written(Result<Epoch> result, SharedDocument document, std::string text);
@@ -162,10 +163,11 @@ class DocumentWriter {
   Mutations mutations_;
   SharedDocument newest_;
   std::string newest_text_;
-  std::string trouble_;     // with what the register holds
-  Trouble away_;            // reads fail
-  Trouble read_only_;       // writes of the document fail
-  Trouble no_lease_;        // writes of our lease fail
+  std::string trouble_;  // with what the register holds
+  Trouble away_;         // reads fail
+  Trouble read_only_;    // writes of the document fail
+  Trouble no_lease_;     // writes of our lease fail
+  std::uint64_t failures_ = 0;
   bool went_back_ = false;  // the register did: `trouble_` says so
   bool reading_ = false;
   std::vector<Done> readers_;       // of the read under way

@@ -247,7 +247,23 @@ void MoveBoard::over(MoveDriver& driver) {
   start_what_can();
 }
 
-// Who refused a move rests; who took part in one that went well is as good as before.
+// The server that stopped it; nullopt: none did. What lies at a destination will stop the next move
+// too: keys of somebody else, and copies that wait for a person.
+std::optional<Refused> MoveBoard::stopped_by(const MoveDriver& driver) const {
+  const migrate::Migration& migration = driver.migration();
+  if (driver.refused()) return driver.refused();
+  const ring::MoveRequest& request = migration.request();
+  const bool kept = std::ranges::any_of(document_->leftovers, [&](const ring::Leftover& entry) {
+    return entry.kept() && entry.node == request.destination &&
+           ring::overlap(entry.ranges, request.ranges);
+  });
+  if (!kept && !migration.outcome().foreign_keys) return std::nullopt;
+  return Refused{.node = request.destination,
+                 .end = backend::End::kDestination,
+                 .words = migration.outcome().why};
+}
+
+// Who stopped a move rests; who took part in one that went well is as good as before.
 void MoveBoard::remember(const MoveDriver& driver) {
   const ring::MoveRequest& request = driver.migration().request();
   if (driver.migration().outcome().committed) {
@@ -255,13 +271,14 @@ void MoveBoard::remember(const MoveDriver& driver) {
     refusals_.forget(request.destination, backend::End::kDestination);
     return;
   }
-  if (!driver.refused() || winding_down_) return;
-  const milliseconds rest = refusals_.note(*driver.refused(), options_.loop.now());
-  const ring::Node* node = ring::find_node(options_.view->document(), driver.refused()->node);
+  const std::optional<Refused> stopped = stopped_by(driver);
+  if (!stopped || winding_down_) return;
+  const milliseconds rest = refusals_.note(*stopped, options_.loop.now());
+  const ring::Node* node = ring::find_node(options_.view->document(), stopped->node);
   options_.decided({.at = options_.loop.wall_now(),
                     .kind = "refused",
                     .subject = "node " + (node == nullptr ? "?" : node->name),
-                    .reason = driver.refused()->words + "; no move is planned with it for " +
+                    .reason = stopped->words + "; no move is planned with it for " +
                               std::to_string(rest.count() / 1'000) + " s",
                     .predicted = "",
                     .real = ""});

@@ -102,6 +102,7 @@ class MoveBoard {
   void over(MoveDriver& driver);
   void try_again(const MoveDriver& driver);
   void go_around(const MoveDriver& driver);
+  std::optional<Refused> stopped_by(const MoveDriver& driver) const;
   void remember(const MoveDriver& driver);
 
   Options options_;

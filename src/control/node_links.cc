@@ -132,6 +132,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .reachable = true,
                 .error = "",
                 .incarnation = identity.incarnation,
+                .primary = identity.primary,
                 .marked = ours,
                 .foreign_mark = ours ? "" : identity.mark,
                 .note = identity.note,
@@ -147,6 +148,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
                 .scripts = script_calls(facts->command_stats)};
   link.counters = {.incarnation = identity.incarnation,
                    .command_stats = std::move(facts->command_stats),
+                   .cpu_us = facts->cpu_us,
                    .asked = asked,
                    .seen = options_.loop.now()};
   if (!kinds_ && !learning_) learn_kinds(*link.store);

@@ -31,6 +31,7 @@ namespace cleave::control {
 struct ServerCounters {
   Incarnation incarnation;
   std::string command_stats;  // INFO commandstats
+  std::uint64_t cpu_us = 0;   // of the thread that carries them out; 0: not told
   Instant asked{0};
   Instant seen{0};
 };

@@ -138,6 +138,7 @@ struct NodeFacts {
   bool reachable = false;
   std::string error;  // why not
   Incarnation incarnation;
+  bool primary = true;          // else a replica, which takes no writes
   bool marked = false;          // carries this pool's ownership marker
   std::string foreign_mark;     // the marker of another pool, where it carries one
   backend::RingNote note = {};  // what it knows of its ring

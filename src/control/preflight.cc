@@ -14,6 +14,7 @@ namespace {
 
 using backend::Commands;
 using backend::End;
+using backend::Keys;
 using backend::kMarkerKey;
 using backend::Replies;
 
@@ -33,6 +34,7 @@ void ask_source(Commands& commands) {
        {std::initializer_list<std::string_view>{"PTTL", kMarkerKey},
         {"MEMORY", "USAGE", kMarkerKey},
         {"OBJECT", "IDLETIME", kMarkerKey},
+        {"OBJECT", "FREQ", kMarkerKey},
         {"TYPE", kMarkerKey},
         {"STRLEN", kMarkerKey},
         {"GETRANGE", kMarkerKey, "0", "0"},
@@ -93,6 +95,11 @@ bool is_unknown(const wire::Reply& reply) {
          reply.text.starts_with("ERR unknown subcommand");
 }
 
+// Each of OBJECT IDLETIME and FREQ is there under the policies under which the other is not.
+bool is_of_policy(const wire::Reply& reply) {
+  return reply.text.starts_with("ERR An LFU maxmemory policy");
+}
+
 // One preflight; owns itself until it has answered.
 class Preflight : public std::enable_shared_from_this<Preflight> {
  public:
@@ -145,7 +152,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
       }
       if (sizes.empty()) return try_destination();
       ask(End::kSource, sizes, [this](const Replies& seen) {
-        if (!objection(End::kSource, seen).empty()) return;
+        if (!objection(End::kSource, seen, Keys::kOfClients).empty()) return;
         std::uint64_t bytes = 0;
         for (const wire::Reply& each : seen) bytes += static_cast<std::uint64_t>(each.integer);
         expected_bytes_ = bytes / seen.size() * keys_ / 1'000'000 * order_.share_ppm +
@@ -189,17 +196,18 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   }
 
   // Answers with what the server says against it; "": nothing.
-  std::string objection(End which, const Replies& replies) {
+  std::string objection(End which, const Replies& replies, Keys keys = Keys::kOwn) {
     std::string why;
     for (const wire::Reply& reply : replies) {
       if (!reply.is_error() || backend::blame_of(reply.text) != backend::Blame::kServer) continue;
       if (is_unknown(reply) && &reply != &replies.front()) continue;
+      if (is_of_policy(reply)) continue;
       why = reply.text;
       break;
     }
     if (why.empty()) return why;
     if (why.starts_with("NOPERM")) {
-      tell_rights(which, why, replies);
+      tell_rights(which, why, replies, keys);
     } else {
       answer({.why = end(which).name + " refuses what a move needs: " + why, .at = which});
     }
@@ -207,17 +215,17 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   }
 
   // The line to copy needs the user's name, which only the server knows for certain.
-  void tell_rights(End which, const std::string& words, const Replies& replies) {
+  void tell_rights(End which, const std::string& words, const Replies& replies, Keys keys) {
     Commands commands;
     commands.add({"ACL", "WHOAMI"});
-    ask(which, commands, [this, which, words, replies](const Replies& whoami) {
+    ask(which, commands, [this, which, words, replies, keys](const Replies& whoami) {
       const bool known = whoami.front().type == wire::Reply::Type::kBulk;
       const std::string_view user = known ? std::string_view(whoami.front().text) : "default";
       std::string why = end(which).name;
       why.append(" denies the user '").append(user).append("' what a move needs: ");
       why.append(words)
           .append("; allow it there with: ")
-          .append(backend::missing_rights(user, replies));
+          .append(backend::missing_rights(user, replies, keys));
       answer({.why = std::move(why), .at = which});
     });
   }

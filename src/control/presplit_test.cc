@@ -86,11 +86,11 @@ TEST(Presplit, AFullPoolIsAConflictThatCountsTheMissingNodes) {
   Presplit presplit;
   EXPECT_TRUE(check_room(presplit));
   presplit.plan.advice_nodes = 3;
-  presplit.plan.advice = "add 3 node(s)";
+  presplit.plan.advice = "add 3 nodes";
   const Result<void> room = check_room(presplit);
   ASSERT_FALSE(room);
   EXPECT_EQ(room.error().code, Code::kConflict);
-  EXPECT_NE(room.error().message.find("add 3 node(s)"), std::string::npos);
+  EXPECT_NE(room.error().message.find("add 3 nodes"), std::string::npos);
 }
 
 TEST(Presplit, AnEventGoesThroughItsStates) {

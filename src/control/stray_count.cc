@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/shown.h"
 #include "base/wide.h"
 #include "ring/stray.h"
 
@@ -73,19 +74,8 @@ std::string describe(const StrayCount& count) {
 }
 
 std::string quoted_key(std::string_view key) {
-  constexpr std::size_t kShown = 64;
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "\"";
-  for (const char c : key.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7F) {
-      text += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
-      continue;
-    }
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + (key.size() > kShown ? "...\"" : "\"");
+  constexpr std::size_t kCharactersMax = 64;
+  return "\"" + shortened(shown(key), kCharactersMax) + "\"";
 }
 
 std::string examples_of(const StrayCount& count, std::size_t most) {

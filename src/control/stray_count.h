@@ -66,7 +66,7 @@ class StrayCounter {
 
 // "12 of 500 keys (2.4 %)", "120 of the first 20,000 keys looked at (0.6 % +- 0.1 %)".
 std::string describe(const StrayCount& count);
-// Keys as people read them: quoted, what is no plain text as \xNN, at most 64 bytes of each.
+// A key between quotes, as base/shown.h shows it, at most 64 characters.
 std::string quoted_key(std::string_view key);
 // " e.g. "a", "b""; empty where there are none.
 std::string examples_of(const StrayCount& count, std::size_t most);

@@ -89,8 +89,9 @@ TEST(StrayCount, SaysHowExactASampleIs) {
 
 TEST(StrayCount, KeysAreShownSafely) {
   EXPECT_EQ(quoted_key("user:1"), "\"user:1\"");
-  EXPECT_EQ(quoted_key(std::string_view("a\"b\\\x1b[2J\xff\n", 9)), R"("a\"b\\\x1b[2J\xff")");
-  EXPECT_EQ(quoted_key(std::string(100, 'k')), "\"" + std::string(64, 'k') + "...\"");
+  EXPECT_EQ(quoted_key(std::string_view("a\"b\\\x1b[2J\xff\n", 9)), R"("a"b\\\x1b[2J\xff")");
+  EXPECT_EQ(quoted_key(std::string(100, 'k')),
+            "\"" + std::string(31, 'k') + "…" + std::string(32, 'k') + "\"");
 }
 
 }  // namespace

@@ -80,13 +80,28 @@ void add(CommandStats& sum, const CommandStats& more) {
   }
 }
 
-CommandPrices prices(const CommandStats& interval, std::uint64_t calls_min) {
+std::uint32_t request_ns(const CommandStats& interval, std::uint64_t cpu_us,
+                         std::uint64_t calls_min) {
+  Wide calls = 0;
+  Wide commands_us = 0;
+  for (const auto& [name, stat] : interval) {
+    calls += stat.calls;
+    commands_us += stat.usec;
+  }
+  if (cpu_us == 0 || calls < calls_min) return kRequestNs;
+  const Wide outside_ns = cpu_us > commands_us ? (cpu_us - commands_us) * 1'000 / calls : 0;
+  return static_cast<std::uint32_t>(
+      std::clamp(outside_ns, Wide{kRequestNsLeast}, Wide{kRequestNs}));
+}
+
+CommandPrices prices(const CommandStats& interval, std::uint64_t calls_min,
+                     std::uint32_t request_ns) {
   CommandPrices result;
   for (const auto& [name, stat] : interval) {
     if (stat.calls == 0 || stat.calls < calls_min) continue;
     const Wide execute_ns = Wide{stat.usec} * 1'000 / stat.calls;
-    const Wide bounded = std::min(execute_ns, Wide{0xFFFFFFFFU - kRequestNs});
-    result.emplace(name, kRequestNs + static_cast<std::uint32_t>(bounded));
+    const Wide bounded = std::min(execute_ns, Wide{0xFFFFFFFFU - request_ns});
+    result.emplace(name, request_ns + static_cast<std::uint32_t>(bounded));
   }
   return result;
 }

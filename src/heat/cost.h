@@ -23,8 +23,10 @@ inline constexpr std::uint32_t kCommandNsDefault = 8'000;  // parse + execute + 
 inline constexpr std::uint32_t kBytePicosDefault = 1'000;  // 1 ns a byte
 
 // What a server spends on a request outside of the command itself (usec_per_call does not show it):
-// reading, parsing, answering. The cheapest command therefore still costs something.
+// reading, parsing, answering. The cheapest command therefore still costs something. So much it is
+// for one request at a time; those of a pipeline share the system calls (`request_ns`).
 inline constexpr std::uint32_t kRequestNs = 7'000;
+inline constexpr std::uint32_t kRequestNsLeast = 300;
 
 // Nanoseconds of one request: `command_ns` + bytes. Saturates at 2^32 - 1.
 constexpr std::uint32_t weight_ns(std::uint32_t command_ns, std::uint64_t bytes) {
@@ -55,10 +57,17 @@ CommandStats since(const CommandStats& before, const CommandStats& after);
 // Adds the calls of `more`, so that the nodes of a pool can be priced together.
 void add(CommandStats& sum, const CommandStats& more);
 
-// Nanoseconds of one call, with kRequestNs. Commands with fewer than `calls_min` calls are left
+// What was spent outside of commands for each of them, by the time that the servers used. At most
+// kRequestNs, for an idle server is busy with itself; that much also with fewer than `calls_min`
+// calls, and where the servers do not tell their time (0).
+std::uint32_t request_ns(const CommandStats& interval, std::uint64_t cpu_us,
+                         std::uint64_t calls_min);
+
+// Nanoseconds of one call, with `request_ns`. Commands with fewer than `calls_min` calls are left
 // out: their mean is luck, and kCommandNsDefault is the better guess.
 using CommandPrices = std::map<std::string, std::uint32_t, std::less<>>;
-CommandPrices prices(const CommandStats& interval, std::uint64_t calls_min);
+CommandPrices prices(const CommandStats& interval, std::uint64_t calls_min,
+                     std::uint32_t request_ns);
 
 // The price of a command, or kCommandNsDefault.
 std::uint32_t price_of(const CommandPrices& prices, std::string_view command);

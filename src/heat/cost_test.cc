@@ -59,14 +59,15 @@ TEST(CommandStats, AddUp) {
 }
 
 TEST(Prices, AreTheMeanOfEnoughCalls) {
-  const CommandPrices result = prices({{"get", {1'000, 2'500}}, {"sort", {3, 900}}}, 100);
+  const CommandPrices result =
+      prices({{"get", {1'000, 2'500}}, {"sort", {3, 900}}}, 100, kRequestNs);
   EXPECT_EQ(price_of(result, "get"), kRequestNs + 2'500);
   EXPECT_EQ(price_of(result, "sort"), kCommandNsDefault);
   EXPECT_EQ(price_of(result, "unknown"), kCommandNsDefault);
 }
 
 TEST(Prices, SaturateInsteadOfWrapping) {
-  const CommandPrices result = prices({{"x", {1, ~std::uint64_t{0}}}}, 1);
+  const CommandPrices result = prices({{"x", {1, ~std::uint64_t{0}}}}, 1, kRequestNs);
   EXPECT_EQ(price_of(result, "x"), 0xFFFFFFFFU);
 }
 

@@ -241,7 +241,10 @@ Actions Migration::on(const Swept&, Instant now) {
 // and before an entry would let the cleaning have it.
 Actions Migration::on(const Checked& event, Instant now) {
   if (step_ != Step::kCheck) return {};
-  if (event.foreign > 0) return abort(foreign_text(event), now);
+  if (event.foreign > 0) {
+    outcome_.foreign_keys = true;
+    return abort(foreign_text(event), now);
+  }
   if (options_.mutations.enter_before_check) return await_copying(now);
   return enter(Step::kEnter, {Write{Change::kEnter}}, now);
 }

@@ -207,6 +207,7 @@ struct Outcome {
   std::string why = {};                   // of an abort or refusal; empty after a commit
   std::vector<Unmovable> unmovable = {};  // keys because of which it was aborted: few, to go around
   bool again = false;                     // the same move may well succeed at the next try
+  bool foreign_keys = false;              // what lies at the destination stopped it (rule 13)
 };
 
 // What a move has done so far.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -40,6 +41,12 @@ enum class ShedCause : std::uint8_t {
 inline constexpr std::size_t kShedCauses = 4;
 // As a label of metrics.
 std::string_view to_string(ShedCause cause);
+
+// The last client that was closed by us: who, and why.
+struct Shed {
+  Instant at{0};
+  std::string text;
+};
 
 // Why a command did not do what its client wanted: what its server said, or that it said nothing.
 enum class ErrorCause : std::uint8_t {

@@ -48,7 +48,7 @@ class WorkerGate final : public backend::Gate {
 
 // What a worker knows that is no counter of the process.
 struct Told {
-  std::string last_shed;
+  Shed last_shed;
   std::vector<NodeTraffic> traffic;
 };
 
@@ -533,8 +533,12 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
             stats.hold_ms_histogram[i] += worker.hold_ms[i].get();
           }
         }
+        Instant latest{0};
         for (const Told& one : told) {
-          if (!one.last_shed.empty()) stats.last_shed = one.last_shed;
+          if (!one.last_shed.text.empty() && one.last_shed.at >= latest) {
+            latest = one.last_shed.at;
+            stats.last_shed = one.last_shed.text;
+          }
           add_traffic(stats.nodes, one.traffic);
         }
         done(std::move(stats));

@@ -152,7 +152,8 @@ void Worker::shed(Client& client, ShedCause cause, const std::string& why) {
 
 void Worker::note_shed(const Client& client, ShedCause cause, const std::string& why) {
   counters().clients_shed[static_cast<std::size_t>(cause)].add();
-  last_shed_ = client.facts.peer + " (" + client.facts.name + "): " + why;
+  last_shed_ = {.at = options_.loop.now(),
+                .text = client.facts.peer + " (" + client.facts.name + "): " + why};
 }
 
 void Worker::part_with(Client& client) {

@@ -85,7 +85,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
     if (costs != nullptr) costs_ = std::move(costs);
     return recorder_.take(options_.loop.now());
   }
-  const std::string& last_shed() const { return last_shed_; }
+  const Shed& last_shed() const { return last_shed_; }
   std::vector<NodeTraffic> traffic() const;
   // Tells every client why, closes everything; nothing is sent any more.
   void stop(const Error& why);
@@ -197,7 +197,7 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   std::vector<std::unique_ptr<Client>> graveyard_;  // until the end of the turn
   bool turn_asked_ = false;
   std::uint64_t next_client_ = 1;
-  std::string last_shed_;
+  Shed last_shed_;
   net::TimerId house_;
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

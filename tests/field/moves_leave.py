@@ -375,6 +375,41 @@ def strays_are_dealt_with(lab):
     lab.must(servers[0].call("GET", name[1]) == b"stray", "what the file holds is another value")
 
 
+@case("A1m", "the balancer does not try a destination with foreign keys for ever", seconds=60)
+def foreign_keys_are_not_tried_for_ever(lab):
+    first, second = lab.servers(2)
+    router = lab.router(
+        [first, second], mode="observe", balance=", constants: {hot_capacity_ppm: 5000}"
+    )
+    router.gather("b", "a")
+    second.fill((f"k{n}" for n in range(2000)), "v")
+    first.fill((f"other:{n}" for n in range(3000)), "v")
+    router.post("/mode", {"mode": "auto"})
+    router.kill(15)
+    router.start()
+    router.leading()
+    pages = [[("GET", f"k{at + next}") for next in range(50)] for at in range(0, 200, 50)]
+
+    def ask():
+        with router.client() as client:
+            for page in pages * 25:
+                client.pipeline(page)
+                time.sleep(0.01)
+
+    lab.task(ask)
+
+    def stopped():
+        return [m for m in router.get("/moves")["ended"] if m["end"] == "aborted"]
+
+    wait_for("a move that is stopped", stopped, 30)
+    time.sleep(15)
+    lab.must(len(stopped()) <= 3, f"{len(stopped())} moves were stopped in 15 s")
+    code, text = router.command("status")
+    lab.must(
+        "that no move put there" in " ".join(text.split()), f"status does not say why: {text!r}"
+    )
+
+
 @case("X12b", "one slow command is not taken for a clock that is wrong", seconds=40)
 def slow_command_is_no_clock(lab):
     first, second = lab.servers(2)

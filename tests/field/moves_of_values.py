@@ -342,7 +342,20 @@ def large_string(lab):
     )
 
 
-@case("X12f", "idle time and frequency survive a move, in pieces too", seconds=45)
+@case("X12i", "a server that evicts by frequency gives keys away, with their frequency", seconds=30)
+def frequency(lab):
+    first, second = lab.servers(2, "--maxmemory-policy", "allkeys-lfu", "--maxmemory", "500mb")
+    router = lab.router([first, second], kind="cache")
+    router.gather("a", "b")
+    first.call("SET", "k", "v")
+    with Redis(first.port) as client:
+        client.call("RESTORE", "k", 0, client.call("DUMP", "k"), "REPLACE", "FREQ", 200)
+    moved(lab, router)
+    now = second.attempt("OBJECT", "FREQ", "k")
+    lab.must(isinstance(now, int) and 190 <= now <= 205, f"its frequency was 200, now {now}")
+
+
+@case("X12f", "where a server evicts by it, idle time survives a move, in pieces too", seconds=45)
 def idle_time(lab):
     evicting = ("--maxmemory-policy", "allkeys-lru", "--maxmemory", "500mb")
     first, second = lab.servers(2, *evicting)
