@@ -36,6 +36,8 @@ void FanOut::begin(route::Merge merge, std::size_t places) {
   sum_ = 0;
   failed_ = false;
   error_.clear();
+  flushed_.clear();
+  not_flushed_.clear();
   bytes_.clear();
   elements_.assign(merge == route::Merge::kArrayInOrder ? places : 0, Slice{});
 }
@@ -58,6 +60,16 @@ void FanOut::part_failed(std::string_view text) {
   CHECK(open_ > 0);
   --open_;
   keep_error(text);
+}
+
+void FanOut::part_flushed(std::string_view title, std::string_view error) {
+  CHECK(open_ > 0);
+  --open_;
+  std::string& list = error.empty() ? flushed_ : not_flushed_;
+  list.append(list.empty() ? "" : ", ").append(title);
+  if (error.empty()) return;
+  list.append(" (").append(error).append(")");
+  keep_error(error);
 }
 
 void FanOut::part_subtracted(std::string_view raw) {
@@ -113,6 +125,9 @@ void FanOut::keep_error(std::string_view text) {
 
 void FanOut::append_reply(std::string& out) const {
   CHECK(complete());
+  if (failed_ && !flushed_.empty())
+    return wire::append_error(out, "ERR cleave: only a part was flushed: " + flushed_ +
+                                       "; not, or not for certain: " + not_flushed_);
   if (failed_) return wire::append_error(out, error_);
   switch (merge_) {
     case route::Merge::kAllOk: return wire::append_status(out, "OK");

@@ -35,6 +35,9 @@ class FanOut {
   void part_subtracted(std::string_view raw);
   // `text` is without '-'.
   void part_failed(std::string_view text);
+  // A part of a flush, at the server of that title: done, or an error without '-'. What was flushed
+  // and what not is said in the reply of the whole.
+  void part_flushed(std::string_view title, std::string_view error);
 
   // Bytes of replies that are kept until all are there.
   std::size_t kept_bytes() const { return bytes_.size(); }
@@ -60,6 +63,8 @@ class FanOut {
   std::int64_t sum_ = 0;
   bool failed_ = false;
   std::string error_;
+  std::string flushed_;          // titles
+  std::string not_flushed_;      // titles, each with its error
   std::string bytes_;            // elements as they came, one after another
   std::vector<Slice> elements_;  // of bytes_, by place
 };

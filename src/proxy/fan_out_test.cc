@@ -51,6 +51,23 @@ TEST(FanOut, SaysTheFirstError) {
   EXPECT_EQ(reply_of(fan_out), "-ERR node a is down\r\n");
 }
 
+TEST(FanOut, SaysWhatOfAFlushWasDone) {
+  FanOut fan_out = with_parts(Merge::kAllOk, 0, 3);
+  fan_out.part_flushed("node a (x:1)", "");
+  fan_out.part_flushed("node b (x:2)", "NOPERM no eval");
+  fan_out.part_flushed("node c (x:3)", "");
+  EXPECT_EQ(reply_of(fan_out),
+            "-ERR cleave: only a part was flushed: node a (x:1), node c (x:3); not, or not for "
+            "certain: node b (x:2) (NOPERM no eval)\r\n");
+  fan_out = with_parts(Merge::kAllOk, 0, 2);
+  fan_out.part_flushed("node a (x:1)", "NOPERM no eval");
+  fan_out.part_flushed("node b (x:2)", "NOPERM no eval");
+  EXPECT_EQ(reply_of(fan_out), "-NOPERM no eval\r\n") << "the servers' own words";
+  fan_out = with_parts(Merge::kAllOk, 0, 1);
+  fan_out.part_flushed("node a (x:1)", "");
+  EXPECT_EQ(reply_of(fan_out), "+OK\r\n");
+}
+
 TEST(FanOut, AllOkIsOk) {
   FanOut fan_out = with_parts(Merge::kAllOk, 2, 1);
   fan_out.part_replied("+OK\r\n", {});

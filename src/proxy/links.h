@@ -28,8 +28,9 @@ namespace cleave::proxy {
 struct NodeLink {
   NodeId node;
   net::Address address;
-  std::string title;  // "node a (127.0.0.1:7001)", for errors
-  std::string down;   // why, as the node's prober sees it; empty: up
+  std::string title;     // "node a (127.0.0.1:7001)", for errors
+  std::string down;      // why, as the node's prober sees it; empty: up
+  bool replica = false;  // likewise: it takes no writes
   std::unique_ptr<backend::Pipe> pipe;
   std::unique_ptr<Lanes> lanes;                      // for what is too large for the pipe
   std::array<std::uint64_t, kErrorCauses> errors{};  // by cause

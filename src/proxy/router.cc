@@ -365,9 +365,7 @@ void Router::Impl::follow_nodes() {
 }
 
 void Router::Impl::take_health(NodeId node, const backend::Health& health) {
-  on_each_worker([node, down = health.error, seen = health.identity.incarnation](Worker& worker) {
-    worker.set_health(node, down, seen);
-  });
+  on_each_worker([node, health](Worker& worker) { worker.set_health(node, health); });
   if (health.up && ready_ != nullptr) learn_commands(node);
 }
 

@@ -185,6 +185,37 @@ TEST(Router, FlushallAndDbsizeWorkAtAServerOverItsMaxmemory) {
   EXPECT_EQ(world.stored(1, "cleave:{owner}"), "mark-1");
 }
 
+TEST(Router, AFlushThatOneNodeRefusesSaysWhichWereFlushed) {
+  World world;
+  RawClient client = world.client();
+  const std::string a = world.key_of(0);
+  const std::string b = world.key_of(1);
+  client.ask({"MSET", a, "v", b, "v"});
+  world.servers[1]->client().ask({"ACL", "SETUSER", "default", "-eval"});
+  const std::string told = client.ask({"FLUSHALL"});
+  EXPECT_TRUE(told.starts_with("-ERR cleave: only a part was flushed: node a (")) << told;
+  EXPECT_TRUE(told.contains("not, or not for certain: node b (")) << told;
+  EXPECT_TRUE(told.contains("NOPERM")) << told;
+  EXPECT_EQ(client.ask({"GET", a}), "(nil)");
+  EXPECT_EQ(client.ask({"GET", b}), "v");
+}
+
+TEST(Router, AFlushDoesNotBeginWhileANodeIsAReplica) {
+  World world;
+  RawClient client = world.client();
+  const std::string a = world.key_of(0);
+  client.ask({"SET", a, "v"});
+  const std::string port = std::to_string(world.servers[0]->address().port);
+  world.servers[1]->client().ask({"REPLICAOF", "127.0.0.1", port});
+  ASSERT_TRUE(eventually([&] {
+    client.ask({"SET", a, "v"});
+    return client.ask({"FLUSHALL"}).starts_with("-ERR cleave: nothing was flushed: node b");
+  }));
+  client.ask({"SET", a, "v"});
+  EXPECT_TRUE(client.ask({"FLUSHALL"}).contains("is a replica"));
+  EXPECT_EQ(client.ask({"GET", a}), "v");
+}
+
 TEST(Router, AFlushThatOneNodeCannotTakeReachesNone) {
   World world;
   RawClient client = world.client();

@@ -52,15 +52,17 @@ void Worker::learn(std::shared_ptr<const ServerCommands> commands) {
   commands_known_ = std::move(commands);
 }
 
-void Worker::set_health(NodeId node, const std::string& down, const Incarnation& seen) {
+void Worker::set_health(NodeId node, const backend::Health& seen) {
   NodeLink* const link = links_.find(node);
   if (link == nullptr) return;
-  link->down = down;
+  const Incarnation& life = seen.identity.incarnation;
+  link->down = seen.error;
+  link->replica = seen.up && !life.run_id.empty() && !seen.identity.primary;
   const backend::Identity* const identity = link->pipe->identity();
-  if (!down.empty() || identity == nullptr || !link->pipe->usable()) return;
+  if (!seen.error.empty() || identity == nullptr || !link->pipe->usable()) return;
   const Error why{Code::kUnavailable, "the server has changed its identity"};
-  link->lanes->leave_others(seen, why);
-  if (identity->incarnation != seen) link->pipe->reset(why);
+  link->lanes->leave_others(life, why);
+  if (identity->incarnation != life) link->pipe->reset(why);
 }
 
 void Worker::add_client(std::unique_ptr<net::Stream> stream) {

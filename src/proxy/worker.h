@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "backend/fifo.h"
+#include "backend/health.h"
 #include "base/limits.h"
 #include "base/mutation.h"
 #include "heat/recorder.h"
@@ -72,9 +73,9 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   // Views only go forward: an older one is passed over.
   void adopt(const ring::RingSnapshot& view);
   void learn(std::shared_ptr<const ServerCommands> commands);
-  // `down`: why the node's prober calls it down; empty: up. An incarnation that the worker's own
-  // connection does not know (a failover left it open) makes it connect anew.
-  void set_health(NodeId node, const std::string& down, const Incarnation& seen);
+  // As the node's prober sees it. An incarnation that the worker's own connection does not know (a
+  // failover left it open) makes it connect anew.
+  void set_health(NodeId node, const backend::Health& seen);
   // Requires: a view and the command table.
   void add_client(std::unique_ptr<net::Stream> stream);
   peer::DirtyBatch take_dirty(MoveId move, const std::vector<std::string>& watch) {
@@ -141,7 +142,9 @@ class Worker final : public net::TurnEnd, public CommandOwner {
   void flush_everywhere(Client& client, const wire::Request& said);
   void send_flush(Command& whole, std::string_view raw);
   void send_apart(std::vector<Command*> parts, std::string_view raw);
-  const NodeLink* down_node() const;
+  std::string title_of(const Command& command);
+  // Why no part of a flush is sent; empty: nothing is against it.
+  std::string against_flush() const;
   Command& new_command(Request& request);
   void add_key(Command& command, std::string_view raw, const route::KeyPlace& key,
                std::string_view arg);

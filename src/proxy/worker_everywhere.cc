@@ -103,13 +103,12 @@ void Worker::flush_everywhere(Client& client, const wire::Request& said) {
 }
 
 // No range is fenced: all parts go, each of them unfinished in every range (Command::whole_range)
-// before the first one is sent. With a node known to be down none goes, for half of a flush is
-// worse than an error.
+// before the first one is sent. With a node known to be down, or a replica, none goes, for half of
+// a flush is worse than an error.
 void Worker::send_flush(Command& whole, std::string_view raw) {
-  if (const NodeLink* const down = down_node()) {
+  if (const std::string why = against_flush(); !why.empty()) {
     counters().errors.add();
-    deliver_error(whole,
-                  "ERR cleave: nothing was flushed: " + down->title + " is down: " + down->down);
+    deliver_error(whole, "ERR cleave: nothing was flushed: " + why);
     return commands_.put(&whole);
   }
   Request* const request = std::exchange(whole.request, nullptr);
@@ -145,11 +144,13 @@ void Worker::send_apart(std::vector<Command*> parts, std::string_view raw) {
   });
 }
 
-const NodeLink* Worker::down_node() const {
+std::string Worker::against_flush() const {
   for (const auto& link : links_.all()) {
-    if (!link->down.empty() && !link->pipe->responsive()) return link.get();
+    if (!link->down.empty() && !link->pipe->responsive())
+      return link->title + " is down: " + link->down;
+    if (link->replica) return link->title + " is a replica, which takes no writes";
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace cleave::proxy

@@ -116,6 +116,9 @@ void Worker::deliver(Command& command, std::string_view raw) {
   const std::size_t before = whole.kept_bytes();
   if (command.kind == Command::Kind::kLasting) {
     whole.part_subtracted(raw);
+  } else if (command.kind == Command::Kind::kFlush) {
+    const bool refused = raw.front() == '-';
+    whole.part_flushed(title_of(command), refused ? raw.substr(1, raw.size() - 3) : "");
   } else if (gathered_bytes_ + raw.size() > gathered_bytes_max()) {
     whole.part_failed(too_much_gathered());
   } else {
@@ -123,6 +126,11 @@ void Worker::deliver(Command& command, std::string_view raw) {
   }
   note_gathered(before, whole.kept_bytes());
   complete_fan_out(*request);
+}
+
+std::string Worker::title_of(const Command& command) {
+  const NodeLink* const link = links_.find(command.node);
+  return link == nullptr ? "a node that has left" : link->title;
 }
 
 // Of one moment: what the parts of replies that are not complete take, of all clients.
@@ -146,7 +154,11 @@ void Worker::deliver_error(Command& command, const std::string& text) {
   if (request == nullptr) return;
   if (request->fan_out.active()) {
     const std::size_t before = request->fan_out.kept_bytes();
-    request->fan_out.part_failed(text);
+    if (command.kind == Command::Kind::kFlush) {
+      request->fan_out.part_flushed(title_of(command), text);
+    } else {
+      request->fan_out.part_failed(text);
+    }
     note_gathered(before, request->fan_out.kept_bytes());
     return complete_fan_out(*request);
   }
