@@ -159,7 +159,7 @@ class Api {
   void post_adopt(const net::HttpRequest& request, const Done& done);
   void get_recovery(const Done& done);
   void post_recovery(const net::HttpRequest& request, const Done& done);
-  void adopt_anew(const std::vector<NodeId>& nodes, const Done& done);
+  void adopt_anew(control::AdoptOrder order, const Done& done);
 
   Options options_;
   Door door_;

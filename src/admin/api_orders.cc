@@ -332,7 +332,9 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   const bool force = body.flag("force");
   const bool anew = body.flag("new_ring");
   const Result<void> read = body.finish();
-  if (read && anew && status.view == nullptr) return adopt_anew({}, done);
+  const auto forced = force ? control::Force::kYes : control::Force::kNo;
+  if (read && anew && status.view == nullptr)
+    return adopt_anew({.nodes = {}, .force = forced}, done);
   if (!read || status.view == nullptr) {
     done(error_response(read ? no_view(status) : read.error()));
     return;
@@ -349,10 +351,9 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
     }
     nodes.push_back(*node);
   }
-  if (anew) return adopt_anew(nodes, done);
-  options_.order_taker.adopt(
-      {.nodes = std::move(nodes), .force = force ? control::Force::kYes : control::Force::kNo},
-      when_done(done));
+  control::AdoptOrder order{.nodes = std::move(nodes), .force = forced};
+  if (anew) return adopt_anew(std::move(order), done);
+  options_.order_taker.adopt(std::move(order), when_done(done));
 }
 
 }  // namespace cleave::admin

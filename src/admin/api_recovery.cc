@@ -99,14 +99,14 @@ void Api::post_recovery(const net::HttpRequest& request, const Done& done) {
 }
 
 // Two steps, for the markers are the leader's to write: first a ring, then the servers.
-void Api::adopt_anew(const std::vector<NodeId>& nodes, const Done& done) {
+void Api::adopt_anew(control::AdoptOrder order, const Done& done) {
   if (options_.recovery == nullptr) return done(error_response(no_recovery()));
   const bool first = options_.order_taker.status().view == nullptr;
   const auto answer = [done, first](const Result<void>& result) {
     done(result ? ok({{"ok", true}, {"created", first}}) : error_response(result.error()));
   };
-  if (first) return options_.recovery->begin_anew(answer);
-  options_.recovery->take_over(nodes, answer);
+  if (first) return options_.recovery->begin_anew(order.force, answer);
+  options_.recovery->take_over(std::move(order), answer);
 }
 
 }  // namespace cleave::admin

@@ -18,8 +18,8 @@ class RecordingRecovery final : public control::Recovery {
   void situation(control::Operator::Done<control::RingSituation> done) override {
     done(control::RingSituation{.held = "no ring", .has_ring = false, .servers = {server()}});
   }
-  void begin_anew(control::Operator::Done<void> done) override {
-    orders.emplace_back("anew");
+  void begin_anew(control::Force force, control::Operator::Done<void> done) override {
+    orders.emplace_back(force == control::Force::kYes ? "anew by force" : "anew");
     done({});
   }
   void restore(control::RestoreOrder order,
@@ -36,8 +36,9 @@ class RecordingRecovery final : public control::Recovery {
     report.doubts = {"a doubt"};
     done(report);
   }
-  void take_over(std::vector<NodeId> nodes, control::Operator::Done<void> done) override {
-    orders.push_back("take over " + std::to_string(nodes.size()));
+  void take_over(control::AdoptOrder order, control::Operator::Done<void> done) override {
+    orders.push_back("take over " + std::to_string(order.nodes.size()) +
+                     (order.force == control::Force::kYes ? " by force" : ""));
     done({});
   }
 
@@ -107,7 +108,8 @@ TEST_F(ApiRecovery, BeginsANewRingOnlyWhereThatIsSaid) {
   EXPECT_TRUE(recovery_.orders.empty());
   const net::HttpResponse answer = ask("POST", "/adopt", R"({"new_ring": true})");
   EXPECT_EQ(json::parse(answer.body), (json{{"ok", true}, {"created", true}}));
-  EXPECT_EQ(recovery_.orders, std::vector<std::string>{"anew"});
+  ask("POST", "/adopt", R"({"new_ring": true, "force": true})");
+  EXPECT_EQ(recovery_.orders, (std::vector<std::string>{"anew", "anew by force"}));
 }
 
 TEST_F(ApiRecovery, TakesServersOfAnotherRingOnlyWhereThatIsSaid) {
@@ -115,7 +117,8 @@ TEST_F(ApiRecovery, TakesServersOfAnotherRingOnlyWhereThatIsSaid) {
   EXPECT_TRUE(recovery_.orders.empty());
   const net::HttpResponse answer = ask("POST", "/adopt", R"({"new_ring": true})");
   EXPECT_EQ(json::parse(answer.body)["created"], false);
-  EXPECT_EQ(recovery_.orders, std::vector<std::string>{"take over 2"});
+  ask("POST", "/adopt", R"({"new_ring": true, "force": true})");
+  EXPECT_EQ(recovery_.orders, (std::vector<std::string>{"take over 2", "take over 2 by force"}));
 }
 
 TEST_F(ApiRecovery, OnlyASavedRingMayBeLong) {

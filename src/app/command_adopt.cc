@@ -119,11 +119,13 @@ int begin_new_ring(const Cli& cli, const AdoptOptions& options) {
   print_situation(*situation, out);
   if (!options.yes && !ask_new_ring(out))
     return cli.fail(kExitFailed, {Code::kConflict, "nothing was changed"});
-  AdminClient::Answer answer = client.post("/adopt", {{"new_ring", true}});
+  AdminClient::Answer answer =
+      client.post("/adopt", {{"new_ring", true}, {"force", options.force}});
   const bool begun = answer && answer->value("created", false);
+  // What was looked at, or forced, before the ring was begun, is not looked at again.
   for (int tries = 0; begun && tries < kLeaderTries; ++tries) {
     std::this_thread::sleep_for(kLeaderPause);
-    answer = client.post("/adopt", {{"new_ring", true}});
+    answer = client.post("/adopt", {{"new_ring", true}, {"force", true}});
     const bool marked = answer && !answer->value("created", false);
     if (marked || (!answer && answer.error().error.code != Code::kUnavailable &&
                    answer.error().error.code != Code::kConflict))
@@ -159,7 +161,8 @@ void add_adopt(Cli& cli) {
   command.add_flag("--force", options->force,
                    "also where the ring does not look for keys that are there");
   command.add_flag("--new-ring", options->new_ring,
-                   "where the ring was lost: begin a new one, and take the servers from the old");
+                   "where the ring was lost: begin a new one, and take the servers from the old; "
+                   "with --force also where it would not find the keys that are there");
 }
 
 }  // namespace cleave::app

@@ -126,9 +126,9 @@ class Controller final : public backend::Gate,
   void accept_strays(Done<std::uint64_t> done) override;
 
   void situation(Done<RingSituation> done) override;
-  void begin_anew(Done<void> done) override;
+  void begin_anew(Force force, Done<void> done) override;
   void restore(RestoreOrder order, Done<RestoreReport> done) override;
-  void take_over(std::vector<NodeId> nodes, Done<void> done) override;
+  void take_over(AdoptOrder order, Done<void> done) override;
 
  private:
   class Impl;

@@ -12,6 +12,7 @@
 #include "control/balancer.h"
 #include "control/controller.h"
 #include "control/document_writer.h"
+#include "control/first_survey.h"
 #include "control/leadership.h"
 #include "control/membership.h"
 #include "control/move_board.h"
@@ -60,7 +61,9 @@ class Controller::Impl {
 
   // ---- a ring that was lost (controller_recovery.cc) ----
   void situation(const Operator::Done<RingSituation>& done);
-  void begin_anew(const Operator::Done<void>& done);
+  void begin_anew(Force force, const Operator::Done<void>& done);
+  void begin_ring(const ring::Document& made, const Operator::Done<void>& done);
+  void take_over(const AdoptOrder& order, const Operator::Done<void>& done);
   void restore(RestoreOrder order, const Operator::Done<RestoreReport>& done);
 
   void decide(Decision decision);
@@ -73,6 +76,7 @@ class Controller::Impl {
   Leadership leadership;
   std::unique_ptr<FirstRing> first;  // until we have joined
   std::unique_ptr<RingRestore> restoring;
+  std::unique_ptr<FirstSurvey> surveying;           // before a ring is begun
   std::vector<peer::KeyCounter::Counted> counters;  // wait for the next count
   Instant count_asked{0};                           // 0: none is under way
   std::shared_ptr<CopyCounts> copies;               // while we lead

@@ -7,6 +7,15 @@
 #include "control/controller_impl.h"
 
 namespace cleave::control {
+namespace {
+
+std::vector<NodeId> ids_of(const ring::Document& document) {
+  std::vector<NodeId> ids;
+  for (const ring::Node& node : document.nodes) ids.push_back(node.id);
+  return ids;
+}
+
+}  // namespace
 
 void Controller::Impl::situation(const Operator::Done<RingSituation>& done) {
   if (membership.view() != nullptr)
@@ -17,19 +26,55 @@ void Controller::Impl::situation(const Operator::Done<RingSituation>& done) {
 }
 
 // Created iff nothing was ever written; this router and the others join it with their next try.
-void Controller::Impl::begin_anew(const Operator::Done<void>& done) {
-  if (membership.view() != nullptr)
-    return options.loop.post(
-        [done] { done(fail(Code::kConflict, "the coordinator has a ring of this pool")); });
-  first_ring().look().ask(guarded(alive, [this, done](const std::vector<FoundServer>& found) {
-    if (const Result<void> idle = nobody_at_work(found); !idle) return done(idle);
-    Result<ring::Document> made = ring::create(options.creation);
-    if (!made) return done(std::unexpected(made.error()));
-    options.log("a new ring is begun by a person's order");
-    writer.create(std::move(*made), guarded(alive, [done](const Result<SharedDocument>& created) {
-                    done(created ? Result<void>() : std::unexpected(created.error()));
-                  }));
-  }));
+void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done) {
+  if (membership.view() != nullptr || surveying != nullptr) {
+    const char* why = surveying != nullptr ? "a new ring is being begun at this moment"
+                                           : "the coordinator has a ring of this pool";
+    return options.loop.post([done, why] { done(fail(Code::kConflict, why)); });
+  }
+  first_ring().look().ask(
+      guarded(alive, [this, force, done](const std::vector<FoundServer>& found) {
+        if (const Result<void> idle = nobody_at_work(found); !idle) return done(idle);
+        const Result<ring::Document> made = ring::create(options.creation);
+        if (!made) return done(std::unexpected(made.error()));
+        if (force == Force::kYes) return begin_ring(*made, done);
+        const Result<ring::RingSnapshot> view = ring::RingView::build(*made);
+        if (!view) return done(std::unexpected(view.error()));
+        surveying = std::make_unique<FirstSurvey>(
+            ServerLook::Options{.loop = options.loop,
+                                .nodes = {},
+                                .credentials = options.credentials,
+                                .limits = options.limits,
+                                .session = options.session,
+                                .seed = options.seed},
+            *view, [this, made = *made, done](const Survey& survey) {
+              // Not at once: it is what calls.
+              options.loop.post(guarded(alive, [this] { surveying.reset(); }));
+              const Result<void> fits = check_adoption(survey, ids_of(made), made);
+              if (!fits) return done(fits);
+              begin_ring(made, done);
+            });
+        surveying->start();
+      }));
+}
+
+void Controller::Impl::begin_ring(const ring::Document& made, const Operator::Done<void>& done) {
+  options.log("a new ring is begun by a person's order");
+  writer.create(made, guarded(alive, [done](const Result<SharedDocument>& created) {
+                  done(created ? Result<void>() : std::unexpected(created.error()));
+                }));
+}
+
+void Controller::Impl::take_over(const AdoptOrder& order, const Operator::Done<void>& done) {
+  if (links == nullptr)
+    return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
+  if (order.force == Force::kYes) return links->take_over(order.nodes, done);
+  survey([this, order, done](const Result<Survey>& found) {
+    if (!found) return done(std::unexpected(found.error()));
+    const Result<void> fits = check_adoption(*found, order.nodes, membership.view()->document());
+    if (!fits) return done(fits);
+    links->take_over(order.nodes, done);
+  });
 }
 
 void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreReport>& done) {
@@ -61,17 +106,12 @@ void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreR
 
 void Controller::situation(Done<RingSituation> done) { impl_->situation(done); }
 
-void Controller::begin_anew(Done<void> done) { impl_->begin_anew(done); }
+void Controller::begin_anew(Force force, Done<void> done) { impl_->begin_anew(force, done); }
 
 void Controller::restore(RestoreOrder order, Done<RestoreReport> done) {
   impl_->restore(std::move(order), done);
 }
 
-void Controller::take_over(std::vector<NodeId> nodes, Done<void> done) {
-  if (impl_->links == nullptr)
-    return impl_->options.loop.post(
-        [done = std::move(done), why = impl_->not_leading()] { done(std::unexpected(why)); });
-  impl_->links->take_over(nodes, std::move(done));
-}
+void Controller::take_over(AdoptOrder order, Done<void> done) { impl_->take_over(order, done); }
 
 }  // namespace cleave::control

@@ -1,6 +1,7 @@
 #include "control/surveyor.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -53,8 +54,7 @@ std::shared_ptr<Surveyor::Look> Surveyor::new_look(NodeId node, std::uint64_t ke
       Look{.node = {}, .keys_max = keys_max, .counter = StrayCounter(node, listed_max)});
   look->node.facts.node = node;
   if (const NodeFacts* const facts = options_.links.facts(node)) look->node.facts = *facts;
-  const std::size_t nodes = options_.view()->document().nodes.size();
-  look->sampled_max = std::max<std::size_t>(kSampledKeys / nodes, 16);
+  look->sampled_max = sampled_keys(options_.view()->document().nodes.size());
   return look;
 }
 
@@ -100,7 +100,13 @@ void Surveyor::survey(std::function<void(Survey)> done) {
     const std::function<void()> one_done = after_all(looks->size(), [this, looks, done] {
       Survey survey;
       for (const auto& look : *looks) survey.nodes.push_back(look->node);
-      search(std::move(survey), *looks, done);
+      std::map<NodeId, std::vector<std::string>> samples;
+      for (const auto& look : *looks) samples[look->node.facts.node] = std::move(look->sample);
+      search_schemes({.loop = options_.loop,
+                      .view = options_.view(),
+                      .samples = std::move(samples),
+                      .alive = alive_},
+                     std::move(survey), done);
     });
     for (const auto& look : *looks) walk(look, one_done);
   }));
@@ -131,48 +137,54 @@ void Surveyor::list(std::function<void(StrayList)> done) {
   }));
 }
 
+namespace {
+
 // A search under way.
-struct Surveyor::Search {
+struct Search {
+  SchemeSamples where;
   Survey survey;
   ring::SchemeSearch schemes;
   std::uint64_t elsewhere = 0;  // of the sample, by the pool's own ring
   std::function<void(Survey)> done;
 };
 
-void Surveyor::search(Survey survey, const std::vector<std::shared_ptr<Look>>& looks,
-                      std::function<void(Survey)> done) {
+// One scheme a turn: a large pool's points take milliseconds to place.
+void search_on(const std::shared_ptr<Search>& search) {
+  if (search->where.alive.expired()) return;
+  if (search->schemes.step()) return search->where.loop.post([search] { search_on(search); });
+  const std::optional<ring::SchemeFit>& best = search->schemes.best();
+  if (best && best->elsewhere * 2 < search->elsewhere) search->survey.fits = best;
+  search->done(std::move(search->survey));
+}
+
+}  // namespace
+
+std::size_t sampled_keys(std::size_t servers) {
+  return std::max<std::size_t>(kSampledKeys / servers, 16);
+}
+
+void search_schemes(SchemeSamples where, Survey survey, std::function<void(Survey)> done) {
   const auto misplaced = [](const SurveyedNode& node) {
     return node.facts.strays.count.share_ppm() > kMisplacedMaxPpm;
   };
   if (std::ranges::none_of(survey.nodes, misplaced)) return done(std::move(survey));
-  const ring::RingSnapshot view = options_.view();
+  const ring::RingSnapshot view = where.view;
   std::vector<std::vector<std::string>> seen;
   std::uint64_t elsewhere = 0;
   std::size_t keys = 0;
   for (const ring::Node* const node : active(view->document())) {
-    seen.emplace_back();
-    for (const auto& look : looks) {
-      if (look->node.facts.node == node->id) seen.back() = look->sample;
-    }
+    seen.push_back(std::move(where.samples[node->id]));
     keys += seen.back().size();
     for (const std::string& key : seen.back())
       elsewhere += view->owner(view->token_of(key)) != node->id ? 1U : 0U;
   }
-  if (keys < kFitKeysMin) return done(std::move(survey));
+  if (keys < Surveyor::kFitKeysMin) return done(std::move(survey));
   search_on(std::make_shared<Search>(
-      Search{.survey = std::move(survey),
+      Search{.where = std::move(where),
+             .survey = std::move(survey),
              .schemes = {names_of_nodes(view->document()), std::move(seen)},
              .elsewhere = elsewhere,
              .done = std::move(done)}));
-}
-
-// One scheme a turn: a large pool's points take milliseconds to place.
-void Surveyor::search_on(const std::shared_ptr<Search>& search) {
-  if (search->schemes.step())
-    return options_.loop.post(guarded(alive_, [this, search] { search_on(search); }));
-  const std::optional<ring::SchemeFit>& best = search->schemes.best();
-  if (best && best->elsewhere * 2 < search->elsewhere) search->survey.fits = best;
-  search->done(std::move(search->survey));
 }
 
 // ---- what it means ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,16 +44,26 @@ class Surveyor {
 
  private:
   struct Look;
-  struct Search;
   void walk(const std::shared_ptr<Look>& look, std::function<void()> done);
   std::shared_ptr<Look> new_look(NodeId node, std::uint64_t keys_max, std::size_t listed_max) const;
-  void search(Survey survey, const std::vector<std::shared_ptr<Look>>& looks,
-              std::function<void(Survey)> done);
-  void search_on(const std::shared_ptr<Search>& search);
 
   Options options_;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
+
+// So many keys of a server are tried with other schemes.
+std::size_t sampled_keys(std::size_t servers);
+
+// Keys that were met at each node, and the ring that is to find them.
+struct SchemeSamples {
+  net::Loop& loop;
+  ring::RingSnapshot view;
+  std::map<NodeId, std::vector<std::string>> samples;
+  std::weak_ptr<void> alive;  // its owner is gone: no answer
+};
+
+// Adds the known scheme that fits, where that of the ring does not.
+void search_schemes(SchemeSamples where, Survey survey, std::function<void(Survey)> done);
 
 // Whether these nodes may be marked without force. Errors: kUnavailable where the keys of one could
 // not be looked at; kConflict with everything that is against it, and the scheme that fits.

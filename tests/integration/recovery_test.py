@@ -300,7 +300,17 @@ class Recovery(unittest.TestCase):
         self.assertIn("at work", second.cleave("adopt", "--new-ring", "--yes", code=1))
         self.assertEqual(first.stop(), 0)
         self.assertIn("nothing was changed", second.cleave("adopt", "--new-ring", code=1))
-        self.assertIn("marked", second.cleave("adopt", "--new-ring", "--yes"))
+        # Nor in silence where it would not find what is there.
+        with harness.Redis(self.servers.ports[0]) as server:
+            server.call("SELECT", 3)
+            server.call("SET", "other", "1")
+        before = self.markers()
+        refused = second.cleave("adopt", "--new-ring", "--yes", code=1)
+        for word in ("are not where this ring looks", "e.g. ", "database 3 (1 key)", "--force"):
+            self.assertIn(word, refused)
+        self.assertEqual(self.markers(), before)
+        second.held()
+        self.assertIn("marked", second.cleave("adopt", "--new-ring", "--yes", "--force"))
         second.wait_ready()
         mark = second.document()["mark"].encode()
         for owner, note in self.markers():
