@@ -55,7 +55,7 @@ void Mover::settle_kept(RouterProcess& leader, const ring::RingView& view) {
     if (!others && rng_.chance(2, 3))
       leader.controller()->take_back(entry.move, [](const Result<MoveId>&) {});
     else
-      leader.controller()->give_up(entry.move, others ? GiveUp::kForget : GiveUp::kClean,
+      leader.controller()->give_up(entry.move, others ? GiveUp::kForget : GiveUp::kCleanAll,
                                    [](const Result<void>&) {});
     return;
   }

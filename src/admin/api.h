@@ -16,7 +16,7 @@
 //   POST   /recovery         {document, rename?, force?, dry_run?}   give the saved ring back
 //   POST   /moves            {ranges | key, to, reason?}
 //   POST   /moves/ID/abort   /moves/ID/undo   /moves/ID/take-back   /downgrade
-//   POST   /moves/ID/clean   /moves/ID/forget
+//   POST   /moves/ID/clean   {last_copies?}   /moves/ID/forget
 //   POST   /moves/abort                 all that are under way
 //   POST   /moves/undo       {ranges}   the newest that moved all of these
 //   POST   /cuts             {at | key, reason?, pinned_until_ms?}
@@ -96,6 +96,8 @@ class Api {
   // How long a request's body may be, by its header: a saved ring is long, and only who may come in
   // brings one.
   std::size_t body_bytes_max(const net::HttpRequest& head) const;
+  // How long its answer may take: a saved ring is compared with every key where copies may lie.
+  static milliseconds answer_timeout(const net::HttpRequest& request);
 
   // `done` runs once, perhaps before the call returns.
   void handle(const net::HttpRequest& request, const Done& done);
@@ -136,7 +138,9 @@ class Api {
   bool post_moves(const net::HttpRequest& request, const Parts& parts, const Done& done);
   bool post_nodes(const net::HttpRequest& request, const Parts& parts, const Done& done);
   void post_move(const net::HttpRequest& request, const Done& done);
-  bool post_move_order(const std::string& id, const std::string& verb, const Done& done);
+  bool post_move_order(const net::HttpRequest& request, const std::string& id,
+                       const std::string& verb, const Done& done);
+  void post_clean(const net::HttpRequest& request, MoveId move, const Done& done);
   void post_cut(const net::HttpRequest& request, const Done& done);
   void post_undo(const net::HttpRequest& request, const Done& done);
   void post_freeze(const net::HttpRequest& request, const Done& done);

@@ -90,7 +90,16 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   options_.order_taker.move(std::move(order), when_begun(done, std::move(warnings)));
 }
 
-bool Api::post_move_order(const std::string& id, const std::string& verb, const Done& done) {
+void Api::post_clean(const net::HttpRequest& request, MoveId move, const Done& done) {
+  using GiveUp = control::Operator::GiveUp;
+  Body body(request.body);
+  const bool all = body.flag("last_copies");
+  if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
+  options_.order_taker.give_up(move, all ? GiveUp::kCleanAll : GiveUp::kClean, when_done(done));
+}
+
+bool Api::post_move_order(const net::HttpRequest& request, const std::string& id,
+                          const std::string& verb, const Done& done) {
   const std::optional<std::uint64_t> number = to_number<std::uint64_t>(id);
   control::Operator& order_taker = options_.order_taker;
   if (!number) {
@@ -102,7 +111,7 @@ bool Api::post_move_order(const std::string& id, const std::string& verb, const 
   } else if (verb == "take-back") {
     order_taker.take_back(MoveId{*number}, when_begun(done));
   } else if (verb == "clean") {
-    order_taker.give_up(MoveId{*number}, control::Operator::GiveUp::kClean, when_done(done));
+    post_clean(request, MoveId{*number}, done);
   } else if (verb == "forget") {
     order_taker.give_up(MoveId{*number}, control::Operator::GiveUp::kForget, when_done(done));
   } else {
@@ -120,7 +129,7 @@ bool Api::post_moves(const net::HttpRequest& request, const Parts& parts, const 
   } else if (parts == Parts{"moves", "undo"}) {
     post_undo(request, done);
   } else if (parts.size() == 3) {
-    return post_move_order(parts[1], parts[2], done);
+    return post_move_order(request, parts[1], parts[2], done);
   } else {
     return false;
   }

@@ -39,6 +39,20 @@ Json render_keys(const control::KeysFound& found) {
           {"examples", found.examples}};
 }
 
+Json render_kept(const control::RestoreReport& report, const ring::Document& saved) {
+  Json kept = Json::array();
+  for (std::size_t i = 0; i < report.kept.size(); ++i) {
+    const ring::Leftover& entry = report.kept[i];
+    Json json = {{"move", entry.move.value()},
+                 {"node", name_of(saved, entry.node)},
+                 {"ranges", render_ranges(entry.ranges)},
+                 {"why", entry.why}};
+    if (i < report.under.size()) json["looked_at"] = render_keys(report.under[i]);
+    kept.push_back(std::move(json));
+  }
+  return kept;
+}
+
 Json render_report(const control::RestoreReport& report, const ring::Document& saved) {
   Json servers = Json::array();
   for (std::size_t i = 0; i < report.servers.size(); ++i) {
@@ -46,19 +60,10 @@ Json render_report(const control::RestoreReport& report, const ring::Document& s
     server["looked_at"] = render_keys(report.keys[i]);
     servers.push_back(std::move(server));
   }
-  Json kept = Json::array();
-  for (const ring::Leftover& each : report.kept)
-    kept.push_back({{"move", each.move.value()},
-                    {"node", name_of(saved, each.node)},
-                    {"ranges", render_ranges(each.ranges)},
-                    {"why", each.why}});
-  return {{"written", report.written},
-          {"saved_epoch", report.saved.value()},
-          {"told_epoch", report.told.value()},
-          {"epoch", report.epoch.value()},
-          {"doubts", report.doubts},
-          {"servers", std::move(servers)},
-          {"kept", std::move(kept)}};
+  return {{"written", report.written},         {"saved_epoch", report.saved.value()},
+          {"told_epoch", report.told.value()}, {"epoch", report.epoch.value()},
+          {"doubts", report.doubts},           {"servers", std::move(servers)},
+          {"kept", render_kept(report, saved)}};
 }
 
 // A ring document is at most ring::kTextBytesMax long, and the order that brings it little more.
@@ -78,6 +83,13 @@ void Api::get_recovery(const Done& done) {
 std::size_t Api::body_bytes_max(const net::HttpRequest& head) const {
   const bool brings_ring = head.method == "POST" && head.path == "/recovery";
   return brings_ring && !refusal(head) ? kSavedRingBytesMax : net::HttpLimits{}.body_bytes_max;
+}
+
+milliseconds Api::answer_timeout(const net::HttpRequest& request) {
+  constexpr milliseconds kAnswerMax{30'000};  // some answers need a look at many keys
+  constexpr milliseconds kMore{30'000};       // what a restoration does beside its look
+  const bool restores = request.method == "POST" && request.path == "/recovery";
+  return restores ? control::RingRestore::kLookMax + kMore : kAnswerMax;
 }
 
 void Api::post_recovery(const net::HttpRequest& request, const Done& done) {

@@ -33,6 +33,7 @@ class RecordingRecovery final : public control::Recovery {
     report.keys = {{.looked = 10, .elsewhere = 2, .lost = 1, .examples = {"k1"}}};
     report.kept = {
         {.move = MoveId{7}, .node = NodeId{2}, .ranges = {{Token{1}, Token{9}}}, .since = {}}};
+    report.under = {{.looked = 4, .elsewhere = 4, .lost = 2, .examples = {"k2"}}};
     report.doubts = {"a doubt"};
     done(report);
   }
@@ -136,6 +137,16 @@ TEST_F(ApiRecovery, OnlyASavedRingMayBeLong) {
   EXPECT_EQ(api_.body_bytes_max(other), usual) << "it may not come in";
 }
 
+// Every key is looked at where copies may lie.
+TEST_F(ApiRecovery, OnlyARestorationMayTakeItsTime) {
+  net::HttpRequest request;
+  request.method = "POST";
+  request.path = "/recovery";
+  EXPECT_GT(Api::answer_timeout(request), control::RingRestore::kLookMax);
+  request.path = "/moves";
+  EXPECT_LE(Api::answer_timeout(request), seconds{30});
+}
+
 TEST_F(ApiRecovery, GivesASavedRingBack) {
   net::HttpRequest request;
   request.method = "GET";
@@ -153,6 +164,7 @@ TEST_F(ApiRecovery, GivesASavedRingBack) {
   EXPECT_EQ(report["epoch"], 1'000'002);
   EXPECT_EQ(report["servers"][0]["looked_at"]["lost"], 1);
   EXPECT_EQ(report["kept"][0]["node"], "b");
+  EXPECT_EQ(report["kept"][0]["looked_at"]["lost"], 2);
   EXPECT_EQ(report["doubts"][0], "a doubt");
   for (const char* broken : {"", R"({"document": {}})", R"({"document": "x"})"})
     EXPECT_EQ(ask("POST", "/recovery", broken).status, 400) << broken;

@@ -395,6 +395,7 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(202, "POST", "/moves/5/undo"), "undo 5");
   EXPECT_EQ(order(202, "POST", "/moves/5/take-back"), "take back 5");
   EXPECT_EQ(order(200, "POST", "/moves/5/clean"), "give up 5");
+  EXPECT_EQ(order(200, "POST", "/moves/5/clean", R"({"last_copies":true})"), "give up all of 5");
   EXPECT_EQ(order(200, "POST", "/moves/5/forget"), "forget leftover 5");
   EXPECT_EQ(order(200, "POST", "/downgrade"), "downgrade");
   EXPECT_EQ(order(200, "POST", "/cuts", R"({"at":"0a"})"),

@@ -63,8 +63,10 @@ void RecordingOperator::take_back(MoveId move, Done<MoveId> done) {
 }
 
 void RecordingOperator::give_up(MoveId move, GiveUp how, Done<void> done) {
-  note((how == GiveUp::kClean ? "give up " : "forget leftover ") + std::to_string(move.value()),
-       done);
+  const char* what = how == GiveUp::kClean      ? "give up "
+                     : how == GiveUp::kCleanAll ? "give up all of "
+                                                : "forget leftover ";
+  note(what + std::to_string(move.value()), done);
 }
 
 void RecordingOperator::allow_old_readers(Done<void> done) { note("downgrade", done); }

@@ -1,5 +1,6 @@
 #include "admin/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -115,7 +116,8 @@ void add_process(std::string& text, const ProcessUsage& usage) {
       .sample(seconds_of(static_cast<std::uint64_t>(usage.started.value())), "", "");
 }
 
-// What is wrong now: how many nodes (or 1 for the coordinator), by the names of state_book.h.
+// What is wrong now: how many nodes (of leftovers: moves; 1 for the coordinator), by the names of
+// state_book.h.
 void add_troubles(std::string& text, const Facts& facts) {
   Family(text, "cleave_coordinator_up", "gauge", "1 while the coordinator reads and writes.")
       .sample(facts.status.coordinator == "ok" ? 1U : 0U);
@@ -124,7 +126,8 @@ void add_troubles(std::string& text, const Facts& facts) {
   for (const auto& [key, standing] : facts.states->standing()) {
     ++counts[static_cast<std::size_t>(key.trouble)];
   }
-  Family family(text, "cleave_trouble", "gauge", "What is wrong now, and of how many nodes.");
+  Family family(text, "cleave_trouble", "gauge",
+                "What is wrong now, and of how many nodes, or moves.");
   for (std::size_t i = 0; i < kTroubles; ++i) {
     const std::string_view name = to_string(static_cast<Trouble>(i));
     family.sample(counts[i], "kind=\"" + std::string(name) + "\"");
@@ -140,6 +143,18 @@ void add_moves(std::string& text, const control::Status& status) {
       .sample(status.totals.keys);
   Family(text, "cleave_moved_bytes_total", "counter", "Bytes copied by moves that ended.")
       .sample(status.totals.bytes);
+}
+
+// What moves left behind, by how far its cleaning is.
+void add_leftovers(std::string& text, const ring::Document& document) {
+  Family family(text, "cleave_leftovers", "gauge",
+                "Moves whose copies may lie where nobody looks for them, by state.");
+  using enum ring::LeftoverState;
+  for (const ring::LeftoverState state : {kOpen, kBegun, kKept, kKeptBegun}) {
+    const auto entries = std::ranges::count(document.leftovers, state, &ring::Leftover::state);
+    family.sample(static_cast<std::uint64_t>(entries),
+                  "state=\"" + std::string(ring::to_string(state)) + "\"");
+  }
 }
 
 // Of the last plan: why nothing, or not more, is done.
@@ -174,6 +189,7 @@ void add_ring(std::string& text, const control::Status& status) {
   Family(text, "cleave_expected_events", "gauge", "Events announced and not over.")
       .sample(document.expected.size());
   add_moves(text, status);
+  add_leftovers(text, document);
   if (status.plan != nullptr) {
     Family(text, "cleave_advice_nodes", "gauge", "Nodes to add: no move can help a full pool.")
         .sample(status.plan->advice_nodes);

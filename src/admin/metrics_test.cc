@@ -37,6 +37,12 @@ std::string metrics_text() {
   picture.nodes = {{.node = NodeId{1}, .load = {.mean = 300}, .requests = 30},
                    {.node = NodeId{2}, .load = {.mean = 100}, .requests = 10}};
   order_taker.state.heat = std::make_shared<const heat::Picture>(picture);
+  ring::Document document = order_taker.state.view->document();
+  const NodeId other{order_taker.state.view->owner(Token{1}) == NodeId{1} ? 2U : 1U};
+  document.leftovers = {
+      {.move = MoveId{1}, .node = other, .ranges = {{Token{1}, Token{1}}}, .since = {}}};
+  document.leftovers[0].state = ring::LeftoverState::kKept;
+  order_taker.state.view = *ring::RingView::build(document);
   RecordingRouter router;
   std::string text;
   router.stats([&](proxy::RouterStats stats) {
@@ -99,6 +105,8 @@ TEST(Metrics, CarriesTheValues) {
                            "cleave_advice_nodes 2\n",
                            "cleave_expected_events 0\n",
                            "cleave_moves 0\n",
+                           "cleave_leftovers{state=\"kept\"} 1\n",
+                           "cleave_leftovers{state=\"open\"} 0\n",
                            "cleave_build_info{version=\"1.2.3\"} 1\n",
                            "process_cpu_seconds_total 1.250\n",
                            "process_resident_memory_bytes 8000000\n",

@@ -158,10 +158,12 @@ Json render_cut(const ring::Cut& cut, const ring::Document& document) {
 Json render_troubles(const StateBook& states) {
   Json list = Json::array();
   for (const auto& [key, standing] : states.standing()) {
-    list.push_back({{"code", to_string(key.trouble)},
-                    {"node", key.node},
-                    {"text", printable(standing.text)},
-                    {"since_ms", standing.since.value()}});
+    Json json = {{"code", to_string(key.trouble)},
+                 {"node", key.node},
+                 {"text", printable(standing.text)},
+                 {"since_ms", standing.since.value()}};
+    if (key.move != MoveId{}) json["move"] = key.move.value();
+    list.push_back(std::move(json));
   }
   return list;
 }
@@ -204,6 +206,9 @@ Json render_leftovers(const control::Status& status) {
                  {"waits_for", left.waits_for},
                  {"keys_deleted", left.deleted},
                  {"keys_unknown_to_owner", left.unknown},
+                 {"keys_spared", left.spared},
+                 {"stuck", left.stuck},
+                 {"stuck_ms", left.stuck_for.count()},
                  {"why", left.entry.why},
                  {"server", left.entry.server}};
     if (left.entry.holder != NodeId{}) json["moved_to"] = name_of(document, left.entry.holder);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "admin/leftover_troubles.h"
 #include "control/info_facts.h"
 
 namespace cleave::admin {
@@ -27,10 +28,12 @@ constexpr std::array<std::string_view, kTroubles> kNames = {
     "coordinator-away",     "coordinator-read-only", "ring-unusable",       "node-down",
     "node-refusing",        "node-replica",          "node-full",           "node-evicts",
     "node-unmarked",        "node-foreign-mark",     "node-foreign-writes", "node-twin",
-    "node-other-databases", "node-refuses-commands", "node-refuses-moves",  "accepting-paused"};
+    "node-other-databases", "node-refuses-commands", "node-refuses-moves",  "accepting-paused",
+    "leftover-kept",        "leftover-waits"};
 
 std::string over_text(const TroubleKey& key) {
   const std::string node = "node " + key.node;
+  const std::string left = node + ": what move " + std::to_string(key.move.value()) + " left there";
   switch (key.trouble) {
     case Trouble::kCoordinatorAway: return "the coordinator is back";
     case Trouble::kCoordinatorReadOnly: return "the coordinator takes writes again";
@@ -48,6 +51,8 @@ std::string over_text(const TroubleKey& key) {
     case Trouble::kNodeRefusesCommands: return node + " has refused no command lately";
     case Trouble::kNodeRefusesMoves: return node + " may take part in moves again";
     case Trouble::kAcceptingPaused: return "accepting clients again";
+    case Trouble::kLeftoverKept: return left + " is kept no more";
+    case Trouble::kLeftoverWaits: return left + " is being cleaned, or is gone";
   }
   return node;
 }
@@ -204,6 +209,25 @@ void observe_coordinator(Observed& observed, const control::Status& status) {
   judge(Trouble::kRingUnusable, kRingUnusable, "");
 }
 
+// What is kept every router reads in the document; what waits only the leader knows.
+void observe_leftovers(Observed& observed, const control::Status& status, const StateBook& book) {
+  for (const control::LeftoverStatus& left : status.leftovers) {
+    const ring::Node* const node = ring::find_node(status.view->document(), left.entry.node);
+    TroubleKey key{.trouble = Trouble::kLeftoverKept,
+                   .node = node == nullptr ? "" : node->name,
+                   .move = left.entry.move};
+    if (left.entry.kept()) observed.wrong.emplace(key, kept_text(status, left.entry));
+    key.trouble = Trouble::kLeftoverWaits;
+    if (!left.stuck.empty() && left.stuck_for >= kLeftoverPatience)
+      observed.wrong.emplace(std::move(key), waits_text(status, left));
+  }
+  for (const auto& [key, standing] : book.standing()) {
+    const bool known = key.trouble == Trouble::kLeftoverKept ||
+                       (key.trouble == Trouble::kLeftoverWaits && status.leader);
+    if (known && !observed.wrong.contains(key)) observed.right.insert(key);
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Trouble trouble) { return kNames[static_cast<std::size_t>(trouble)]; }
@@ -224,6 +248,7 @@ Observed observe(const Seen& seen, const StateBook& book) {
   observed.mode = document.mode;
   observed.frozen = document.frozen;
   observe_nodes(observed, seen, book);
+  observe_leftovers(observed, seen.status, book);
   return observed;
 }
 

@@ -44,15 +44,19 @@ enum class Trouble : std::uint8_t {
   kNodeRefusesCommands,  // answers clients with OOM, READONLY, MISCONF, ...
   kNodeRefusesMoves,     // said no to a move, and rests
   kAcceptingPaused,      // no descriptor is left for new clients
+  kLeftoverKept,         // a person has to decide about what a move left behind
+  kLeftoverWaits,        // what a move left behind cannot be cleaned
 };
-inline constexpr std::size_t kTroubles = 16;
+inline constexpr std::size_t kTroubles = 18;
 
 std::string_view to_string(Trouble trouble);
 
-// One thing that is wrong; `node` is empty for what is the pool's or the router's.
+// One thing that is wrong; `node` is empty for what is the pool's or the router's, `move` is 0 but
+// for leftovers.
 struct TroubleKey {
   Trouble trouble = Trouble::kNodeDown;
   std::string node;
+  MoveId move = {};
 
   friend auto operator<=>(const TroubleKey&, const TroubleKey&) = default;
 };

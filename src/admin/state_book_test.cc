@@ -255,6 +255,89 @@ TEST_F(StateBookTest, LeaderModeAndFreezeAreTold) {
             "frozen: the pool is frozen no more\n");
 }
 
+// What move 17 left at a, which it took to b.
+control::LeftoverStatus left(ring::LeftoverState state, const std::string& why) {
+  control::LeftoverStatus status{.entry = {.move = MoveId{17},
+                                           .node = NodeId{1},
+                                           .ranges = {{Token{1}, Token{9}}},
+                                           .since = {}},
+                                 .step = ""};
+  status.entry.holder = NodeId{2};
+  status.entry.server = "id-a";
+  status.entry.state = state;
+  status.entry.why = why;
+  return status;
+}
+
+TEST_F(StateBookTest, WhatIsKeptIsToldWithTheWaysOn) {
+  auto& leftovers = operator_.state.leftovers;
+  leftovers = {left(ring::LeftoverState::kKept, "the server lost its data")};
+  EXPECT_EQ(look(),
+            "leftover-kept a: node a keeps its copy of move 17, which went to b, until you decide: "
+            "the server lost its data; nothing of it was deleted, and nothing will be, and no move "
+            "of these ranges goes to a. Where b lost keys: `cleave leftovers --take-back 17` (a "
+            "owns the range again; what clients wrote to b since the commit is given up; where it "
+            "came back empty `cleave adopt` comes first). Where b has them all: `cleave leftovers "
+            "--clean 17`\n");
+  EXPECT_EQ(look(), "");
+  facts().note.server = "id-a";
+  const auto text = [&] {
+    return book_.standing().at({Trouble::kLeftoverKept, "a", MoveId{17}}).text;
+  };
+  leftovers[0].entry.state = ring::LeftoverState::kKeptBegun;
+  look();
+  EXPECT_TRUE(text().contains("some keys of it were deleted")) << text();
+  facts().note.server = "id-x";  // another server at a's address: nothing can be taken back
+  look();
+  EXPECT_TRUE(text().contains("server of id id-a, then `cleave leftovers --clean 17`")) << text();
+  EXPECT_TRUE(text().contains("`cleave leftovers --forget 17`")) << text();
+  EXPECT_FALSE(text().contains("--take-back")) << text();
+  leftovers.clear();
+  EXPECT_TRUE(look().contains(
+      "leftover-kept-over a: node a: what move 17 left there is kept no more, after 4.0 s\n"));
+}
+
+// Whoever had everything is not known.
+TEST_F(StateBookTest, WhatARestoredRingKeepsCannotBeTakenBack) {
+  auto& leftovers = operator_.state.leftovers;
+  leftovers = {left(ring::LeftoverState::kKept, "the ring was restored")};
+  leftovers[0].entry.holder = NodeId{};
+  const std::string told = look();
+  EXPECT_TRUE(told.contains("`cleave leftovers --clean 17` deletes what its owner has too"))
+      << told;
+  EXPECT_TRUE(told.contains("`cleave leftovers --forget 17`")) << told;
+  EXPECT_FALSE(told.contains("--take-back")) << told;
+}
+
+TEST_F(StateBookTest, ACleaningThatIsStuckIsToldAfterAWhile) {
+  auto& leftovers = operator_.state.leftovers;
+  operator_.state.leader = true;
+  leftovers = {left(ring::LeftoverState::kOpen, "")};
+  leftovers[0].stuck = "remove: UNLINK was refused: NOPERM";
+  leftovers[0].stuck_for = milliseconds{9'999};
+  EXPECT_EQ(look(), "");
+  leftovers[0].stuck_for = milliseconds{10'000};
+  EXPECT_EQ(look(),
+            "leftover-waits a: node a: what move 17 left there cannot be cleaned: remove: UNLINK "
+            "was refused: NOPERM. It is tried again and again; no move of these ranges goes to a "
+            "meanwhile\n");
+  leftovers[0].stuck.clear();
+  EXPECT_EQ(look(3'000),
+            "leftover-waits-over a: node a: what move 17 left there is being cleaned, or is gone, "
+            "after 3.0 s\n");
+}
+
+// Each of them needs a person.
+TEST_F(StateBookTest, TwoKeptOnesOfOneNodeAreTwoTroubles) {
+  auto& leftovers = operator_.state.leftovers;
+  leftovers = {left(ring::LeftoverState::kKept, "lost")};
+  look();
+  leftovers.push_back(leftovers[0]);
+  leftovers[1].entry.move = MoveId{18};
+  EXPECT_TRUE(look().starts_with("leftover-kept a: node a keeps its copy of move 18"));
+  EXPECT_EQ(book_.standing().size(), 2U);
+}
+
 TEST_F(StateBookTest, AShedClientIsTold) {
   stats_.clients_shed = 1;
   stats_.last_shed = "10.0.0.9:4242 (app): it did not read its replies";

@@ -38,8 +38,9 @@ AdminClient::Answer AdminClient::get(const std::string& target) const {
   return call("GET", target, "");
 }
 
-AdminClient::Answer AdminClient::post(const std::string& target, const Json& body) const {
-  return call("POST", target, body.dump());
+AdminClient::Answer AdminClient::post(const std::string& target, const Json& body,
+                                      milliseconds timeout) const {
+  return call("POST", target, body.dump(), timeout);
 }
 
 AdminClient::Answer AdminClient::remove(const std::string& target) const {
@@ -47,10 +48,11 @@ AdminClient::Answer AdminClient::remove(const std::string& target) const {
 }
 
 AdminClient::Answer AdminClient::call(std::string method, const std::string& target,
-                                      std::string body) const {
+                                      std::string body, milliseconds timeout) const {
   const bool is_order = method != "GET";
   net::HttpCall call;
   call.address = address_;
+  call.timeout = timeout;
   call.method = std::move(method);
   call.target = target;
   call.body = std::move(body);

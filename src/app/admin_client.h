@@ -14,6 +14,9 @@ namespace cleave::app {
 
 using Json = nlohmann::ordered_json;
 
+// How long an answer may take.
+inline constexpr milliseconds kAnswerPatience{10'000};
+
 // Why there is no answer.
 struct CallFailure {
   bool unreachable = false;  // nobody answered; else the router refused
@@ -28,13 +31,15 @@ class AdminClient {
 
   using Answer = std::expected<Json, CallFailure>;
   Answer get(const std::string& target) const;
-  Answer post(const std::string& target, const Json& body = Json::object()) const;
+  Answer post(const std::string& target, const Json& body = Json::object(),
+              milliseconds timeout = kAnswerPatience) const;
   Answer remove(const std::string& target) const;
 
   const net::Address& address() const { return address_; }
 
  private:
-  Answer call(std::string method, const std::string& target, std::string body) const;
+  Answer call(std::string method, const std::string& target, std::string body,
+              milliseconds timeout = kAnswerPatience) const;
 
   net::Address address_;
   std::string token_;

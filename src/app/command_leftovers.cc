@@ -12,6 +12,7 @@ struct LeftoversOrder {
   std::uint64_t take_back = 0;
   std::uint64_t clean = 0;
   std::uint64_t forget = 0;
+  bool last_copies = false;
 };
 
 void print_leftovers(const Json& status) {
@@ -32,7 +33,12 @@ void print_leftovers(const Json& status) {
   std::cout << table.text();
   for (const Json& left : all) {
     const std::string why = left.value("why", "");
-    if (!why.empty()) std::cout << "move " << left["move"] << " is kept: " << why << "\n";
+    const std::string stuck = left.value("stuck", "");
+    const std::string state = left["state"];
+    if (state.starts_with("kept"))
+      std::cout << "move " << left["move"] << " is kept: " << why << "\n";
+    if (!stuck.empty())
+      std::cout << "move " << left["move"] << " cannot be cleaned: " << stuck << "\n";
   }
   if (!kept) return;
   std::cout
@@ -40,13 +46,16 @@ void print_leftovers(const Json& status) {
          "nothing "
          "is\ndeleted before a person says so ('kept-begun': a part was deleted before that was "
          "seen).\n"
+         "What is advised for each of them: `cleave status`.\n"
          "  cleave leftovers --take-back MOVE   where the server that the move went to lost its "
          "data: the source\n                                      owns the range again; what was "
          "written to the other\n                                      server since the commit is "
          "given up\n"
          "  cleave leftovers --clean MOVE       delete what lies there in these ranges, whoever "
          "put "
-         "it there\n"
+         "it there,\n                                      but for keys that their owner does not "
+         "have: these stay, as\n                                      strays (with "
+         "--also-last-copies they go too)\n"
          "  cleave leftovers --forget MOVE      leave it: what lies there are strays from now on\n";
 }
 
@@ -66,8 +75,10 @@ void add_leftovers(Cli& cli) {
               [](const Json& json) { std::cout << "move " << json["move"] << " begun\n"; });
         }
         if (order->clean != 0) {
-          return cli.show(cli.client().post("/moves/" + std::to_string(order->clean) + "/clean"),
-                          [](const Json&) { std::cout << "it is being deleted\n"; });
+          const Json body = order->last_copies ? Json{{"last_copies", true}} : Json::object();
+          return cli.show(
+              cli.client().post("/moves/" + std::to_string(order->clean) + "/clean", body),
+              [](const Json&) { std::cout << "it is being deleted\n"; });
         }
         if (order->forget != 0) {
           return cli.show(cli.client().post("/moves/" + std::to_string(order->forget) + "/forget"),
@@ -80,6 +91,10 @@ void add_leftovers(Cli& cli) {
                          "the range of this move goes back to its source, whose copy is kept");
   auto* clean = command.add_option("--clean", order->clean, "what is kept of this move is deleted");
   clean->excludes(take);
+  command
+      .add_flag("--also-last-copies", order->last_copies,
+                "with --clean: also keys that their owner does not have")
+      ->needs(clean);
   command
       .add_option("--forget", order->forget,
                   "what is kept of this move stays where it lies, and is nobody's any more")

@@ -12,6 +12,9 @@
 namespace cleave::app {
 namespace {
 
+// Every key of a server where copies of moves may lie is looked at.
+constexpr milliseconds kRestorePatience{660'000};
+
 struct SaveOptions {
   std::string file;
   bool force = false;
@@ -62,9 +65,13 @@ void print_report(const Json& report) {
   std::cout << table.text() << "\n";
   for (const Json& doubt : report["doubts"]) std::cout << doubt.get<std::string>() << "\n";
   for (const Json& each : report["kept"]) {
+    const Json found = each.value("looked_at", Json::object());
     std::cout << "copies of move " << each["move"] << " may lie at " << each.value("node", "")
               << ", in " << each["ranges"].size()
-              << " ranges: kept, and no move to it there, until you decide by `cleave leftovers`\n";
+              << " ranges: " << grouped(found.value("elsewhere", std::uint64_t{0})) << " keys, "
+              << grouped(found.value("lost", std::uint64_t{0}))
+              << " of them not at their owner. Kept, and no move to\nit there, until you decide by "
+                 "`cleave leftovers`\n";
   }
   if (!report.value("written", false)) {
     std::cout << "nothing was written (--dry-run)\n";
@@ -79,12 +86,13 @@ int restore_ring(const Cli& cli, const RestoreOptions& options) {
   if (!text) return cli.fail(kExitUsage, text.error());
   const Result<ring::Document> document = parse_saved_ring(*text);
   if (!document) return cli.fail(kExitUsage, fail(options.file, document.error()).error());
-  return cli.show(
-      cli.client().post("/recovery", {{"document", Json::parse(ring::to_text(*document))},
-                                      {"rename", options.rename},
-                                      {"force", options.force},
-                                      {"dry_run", options.dry_run}}),
-      print_report);
+  return cli.show(cli.client().post("/recovery",
+                                    {{"document", Json::parse(ring::to_text(*document))},
+                                     {"rename", options.rename},
+                                     {"force", options.force},
+                                     {"dry_run", options.dry_run}},
+                                    kRestorePatience),
+                  print_report);
 }
 
 }  // namespace

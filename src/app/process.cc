@@ -30,7 +30,6 @@ namespace cleave::app {
 namespace {
 
 constexpr seconds kStopPatience{6};
-constexpr seconds kHttpAnswerMax{30};  // some answers need a look at many keys
 constexpr seconds kRememberEvery{10};  // a point of the stored heat
 constexpr seconds kRecallEvery{600};   // how hot it usually is at this hour
 // A document of this epoch was made by this process: created, then joined.
@@ -226,7 +225,7 @@ Result<void> RouterProcess::Impl::listen() {
       },
       {.body_bytes_max_of =
            [this](const net::HttpRequest& head) { return api_->body_bytes_max(head); },
-       .answer_timeout = kHttpAnswerMax},
+       .answer_timeout_of = admin::Api::answer_timeout},
       kind_of);
   if (!http) return std::unexpected(http.error());
   http_ = std::move(*http);

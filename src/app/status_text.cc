@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kNameWidth = 18;
 constexpr std::size_t kKeyWidth = 40;
 constexpr std::size_t kVerdictsShown = 5;
+constexpr std::size_t kLeftoversShown = 3;
 constexpr const char* kUnknown = "unknown";
 
 std::optional<std::uint64_t> number_at(const Json& json, const char* field) {
@@ -86,10 +87,16 @@ std::string servers_text(const Json& nodes) {
 
 std::string troubles_text(const Json& status) {
   std::string text;
+  std::size_t leftovers = 0;
   for (const Json& trouble : status.value("troubles", Json::array())) {
+    const bool leftover = trouble.value("code", "").starts_with("leftover-");
+    if (leftover && ++leftovers > kLeftoversShown) continue;
     const UnixMillis since{trouble.value("since_ms", std::int64_t{0})};
     text += line("! " + trouble.value("text", "") + " (since " + to_text(since) + ")");
   }
+  if (leftovers > kLeftoversShown)
+    text += line("! and of " + std::to_string(leftovers - kLeftoversShown) +
+                 " more moves something was left behind: `cleave leftovers`");
   return text;
 }
 

@@ -118,6 +118,31 @@ TEST(StatusText, TellsWhatIsAskedFor) {
   }
 }
 
+// A command is on one line, to be copied.
+TEST(StatusText, TellsWhatIsKeptAndNotMoreThanCanBeRead) {
+  Json status = worst();
+  for (int move = 17; move < 22; ++move) {
+    status["troubles"].push_back(
+        {{"code", "leftover-kept"},
+         {"node", "a"},
+         {"move", move},
+         {"text", "node a keeps its copy of move " + std::to_string(move) +
+                      ", which went to b: it lost its data. Where b lost keys: `cleave leftovers "
+                      "--take-back " +
+                      std::to_string(move) + "`. Where b has them all: `cleave leftovers --clean " +
+                      std::to_string(move) + "`"},
+         {"since_ms", 1'700'000'000'000}});
+  }
+  const std::string text = status_text(status);
+  expect_narrow(text);
+  for (const char* part :
+       {"! node a keeps its copy of move 17", "`cleave leftovers --take-back 17`",
+        "`cleave leftovers --clean 19`", "of 2 more moves"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("move 20"), std::string::npos) << text;
+}
+
 TEST(StatusText, WhatIsNotKnownIsNotZero) {
   Json status = worst();
   Json& first = status["nodes"][0];

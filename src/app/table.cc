@@ -79,6 +79,22 @@ std::string compact(std::uint64_t number) {
   return std::to_string(tenths / 10) + rest + kUnits[unit];
 }
 
+namespace {
+
+// Where the first word ends. A command in backquotes is one word where it fits into a line: people
+// copy it.
+std::size_t end_of_word(std::string_view text, std::size_t most) {
+  const std::size_t space = std::min(text.find(' '), text.size());
+  const bool open = std::ranges::count(text.substr(0, space), '`') % 2 != 0;
+  if (!open) return space;
+  const std::size_t closed = text.find('`', space);
+  if (closed == std::string_view::npos) return space;
+  const std::size_t end = std::min(text.find(' ', closed), text.size());
+  return characters(text.substr(0, end)) <= most ? end : space;
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;
   std::string line;
@@ -88,7 +104,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   };
   std::size_t used = 0;  // characters of words on the line
   while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::size_t space = end_of_word(text, width - indent);
     std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     if (used > 0 && characters(line) + 1 + characters(word) > width) {

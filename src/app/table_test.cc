@@ -48,5 +48,12 @@ TEST(Wrapped, BreaksBetweenWordsAndLongOnesAnywhere) {
   EXPECT_EQ(wrapped("ü ü ü", 3, 0), "ü ü\nü\n");
 }
 
+TEST(Wrapped, NoCommandIsBroken) {
+  EXPECT_EQ(wrapped("say `a b`, then (`c d`) now", 9, 2),
+            "say\n  `a b`,\n  then\n  (`c d`)\n  now\n");
+  EXPECT_EQ(wrapped("say `a longer one` now", 10, 2), "say `a\n  longer\n  one` now\n");
+  EXPECT_EQ(wrapped("one ` alone", 6, 0), "one `\nalone\n");
+}
+
 }  // namespace
 }  // namespace cleave::app

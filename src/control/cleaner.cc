@@ -1,6 +1,7 @@
 #include "control/cleaner.h"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -9,6 +10,7 @@
 #include "base/guarded.h"
 #include "control/server_facts.h"
 #include "control/sweep.h"
+#include "ring/give_up.h"
 
 namespace cleave::control {
 namespace {
@@ -23,6 +25,7 @@ Cleaner::Cleaner(const ring::Leftover& entry, Options options)
     : options_(std::move(options)), cleaning_(entry, {.mutations = options_.mutations}) {}
 
 void Cleaner::start() {
+  held_since_ = options_.loop.now();
   feed(migrate::Start{});
   tick();
 }
@@ -65,7 +68,10 @@ void Cleaner::act_on(const migrate::AwaitQuiet& action) {
   if (cleaning_.at() != migrate::CleaningStep::kQuiet) return;
   const auto store = node();
   if (store == nullptr) return fail_step("the server", "its node is not in the ring");
-  if (store->unfinished() == 0 && options_.may_touch(*this)) return feed(migrate::Quiet{});
+  const bool mine = options_.may_touch(*this);
+  const bool unfinished = store->unfinished() > 0;
+  if (mine && !unfinished) return feed(migrate::Quiet{});
+  if (!mine || !unfinished) held_since_ = options_.loop.now();
   options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
 }
 
@@ -116,8 +122,18 @@ void Cleaner::act_on(const migrate::CleanPage& action) {
               }));
 }
 
+// A page of keys, and what their owners say of it.
+struct Cleaner::Asked {
+  std::vector<std::string> keys;
+  migrate::PageCleaned page;
+  std::vector<std::string> unknown;  // to their owners
+  std::string silent;                // why an owner did not answer; empty: all did
+  std::size_t open = 1;
+};
+
 // Rule 25: what its owner does not have was deleted there since, or somebody put it here past the
-// routers. That cannot be told apart, so it is deleted all the same, but said.
+// routers. That cannot be told apart, so it is deleted all the same, but said. Where a person gave
+// up what was kept it may be the last copy too, of a move that nobody remembers: then it stays.
 void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned page) {
   std::map<NodeId, std::vector<std::string>> of_owner;
   for (const std::string& key : keys) {
@@ -127,33 +143,48 @@ void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned pag
     CHECK(owner != cleaning_.entry().node || options_.mutations.any_of_edits());
     of_owner[owner].push_back(key);
   }
-  struct Asked {
-    std::vector<std::string> keys;
-    migrate::PageCleaned page;
-    std::size_t open = 1;
-  };
-  auto asked = std::make_shared<Asked>(Asked{.keys = std::move(keys), .page = std::move(page)});
+  auto asked = std::make_shared<Asked>(
+      Asked{.keys = std::move(keys), .page = std::move(page), .unknown = {}, .silent = {}});
   const auto answered = [this, asked] {
-    if (--asked->open == 0) remove(std::move(asked->keys), std::move(asked->page));
+    if (--asked->open == 0) asked_owners(*asked);
   };
   for (auto& [owner, theirs] : of_owner) {
     const auto store = options_.store(owner);
-    if (store == nullptr || !store->usable()) continue;  // not known: nothing is said
+    if (store == nullptr || !store->usable()) {
+      asked->silent = "node " + std::to_string(owner.value()) + " does not answer";
+      continue;
+    }
     backend::Commands commands;
     for (const std::string& key : theirs) commands.add({"EXISTS", key});
     ++asked->open;
     store->run(commands, guarded(alive_, [asked, answered, wanted = std::move(theirs)](
                                              const Result<backend::Replies>& replies) {
+                 if (!replies) asked->silent = replies.error().message;
                  for (std::size_t i = 0; replies && i < wanted.size(); ++i) {
+                   if ((*replies)[i].is_error()) asked->silent = (*replies)[i].text;
                    if ((*replies)[i].is_error() || (*replies)[i].integer != 0) continue;
-                   ++asked->page.unknown;
-                   if (asked->page.examples.size() < kExamplesMax)
-                     asked->page.examples.push_back(wanted[i]);
+                   asked->unknown.push_back(wanted[i]);
                  }
                  answered();
                }));
   }
   answered();
+}
+
+void Cleaner::asked_owners(Asked& asked) {
+  migrate::PageCleaned& page = asked.page;
+  for (const std::string& key : asked.unknown)
+    if (page.examples.size() < kExamplesMax) page.examples.push_back(key);
+  if (!ring::spares_last_copies(cleaning_.entry())) {
+    page.unknown = asked.unknown.size();
+    return remove(std::move(asked.keys), std::move(page));
+  }
+  if (!asked.silent.empty()) return fail_step("the owner of the keys", asked.silent);
+  page.spared = asked.unknown.size();
+  page.deleted -= page.spared;
+  const std::set<std::string> stay(asked.unknown.begin(), asked.unknown.end());
+  std::erase_if(asked.keys, [&](const std::string& key) { return stay.contains(key); });
+  remove(std::move(asked.keys), std::move(page));
 }
 
 void Cleaner::remove(std::vector<std::string> keys, migrate::PageCleaned page) {

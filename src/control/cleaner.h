@@ -43,6 +43,8 @@ class Cleaner {
   const migrate::Cleaning& cleaning() const { return cleaning_; }
   // It waits to try again: nothing of its is under way on the node.
   bool waits() const { return cleaning_.at() == migrate::CleaningStep::kWaiting; }
+  // Since when nothing but unfinished commands keeps it from beginning (rule 23 a).
+  Instant held_since() const { return held_since_; }
 
  private:
   void feed(const migrate::CleaningEvent& event);
@@ -55,7 +57,9 @@ class Cleaner {
 
   void tick();
   void look_at_holder(migrate::LookedAt seen);
+  struct Asked;
   void ask_owners(std::vector<std::string> keys, migrate::PageCleaned page);
+  void asked_owners(Asked& asked);
   void remove(std::vector<std::string> keys, migrate::PageCleaned page);
   backend::Store::KeyFilter in_entry() const;
   std::shared_ptr<backend::RedisStore> node() const;
@@ -64,6 +68,7 @@ class Cleaner {
   Options options_;
   migrate::Cleaning cleaning_;
   std::string cursor_;
+  Instant held_since_{0};
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
 

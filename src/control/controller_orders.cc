@@ -8,6 +8,7 @@
 #include "control/controller_impl.h"
 #include "control/describe.h"
 #include "ring/diff.h"
+#include "ring/give_up.h"
 #include "ring/scheme.h"
 #include "ring/undrain.h"
 
@@ -332,10 +333,11 @@ void Controller::give_up(MoveId move, GiveUp how, Done<void> done) {
       [move, how](const ring::Document& document) -> Result<ring::Document> {
         const ring::Leftover* kept = ring::find_leftover(document, move);
         if (kept == nullptr) return fail(Code::kConflict, "no leftover of that move is kept");
-        return how == GiveUp::kClean ? ring::release_leftover(document, *kept)
-                                     : ring::forget_leftover(document, *kept);
+        if (how == GiveUp::kForget) return ring::forget_leftover(document, *kept);
+        return how == GiveUp::kCleanAll ? ring::release_leftover(document, *kept)
+                                        : ring::release_copies(document, *kept);
       },
-      how == GiveUp::kClean ? "clean" : "forget",
+      how == GiveUp::kForget ? "forget" : "clean",
       "leftover of move " + std::to_string(move.value()), std::move(done));
 }
 

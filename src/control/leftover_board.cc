@@ -6,9 +6,19 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/shown.h"
 #include "control/describe.h"
 
 namespace cleave::control {
+namespace {
+
+std::string spared_text(std::uint64_t keys) {
+  return std::to_string(keys) +
+         " keys stay where they are, as strays, because their owner does not have them: these may "
+         "be the last copies. See 'cleave strays'";
+}
+
+}  // namespace
 
 LeftoverBoard::LeftoverBoard(Options options) : options_(std::move(options)) {}
 
@@ -96,15 +106,32 @@ void LeftoverBoard::over(Cleaner& cleaner) {
     decision.reason = "what move " + std::to_string(entry.move.value()) +
                       " left there is kept: " + entry.why + ". See 'cleave leftovers'";
     options_.decided(std::move(decision));
-  } else if (progress.unknown > 0) {
+  } else if (progress.unknown + progress.spared > 0) {
     decision.kind = "cleaned";
-    decision.reason = std::to_string(progress.unknown) +
-                      " of the copies are not at their owner: deleted there since, or written here "
-                      "past the routers";
-    for (const std::string& key : progress.examples) decision.reason += ", '" + key + "'";
+    decision.reason = progress.spared > 0
+                          ? spared_text(progress.spared)
+                          : std::to_string(progress.unknown) +
+                                " of the copies are not at their owner: deleted there since, or "
+                                "written here past the routers";
+    for (const std::string& key : progress.examples) decision.reason += ", '" + shown(key) + "'";
     options_.decided(std::move(decision));
   }
   std::erase_if(cleaners_, [&](const auto& held) { return held.get() == &cleaner; });
+}
+
+// What it failed at, or commands that may still run there (rule 23 a).
+void LeftoverBoard::tell_stuck(const Cleaner& cleaner, LeftoverStatus& status) const {
+  const migrate::Cleaning& cleaning = cleaner.cleaning();
+  Instant since = cleaning.went_well();
+  status.stuck = cleaning.stuck();
+  const auto store = options_.links.store(cleaning.entry().node);
+  const bool quiet = cleaning.at() == migrate::CleaningStep::kQuiet;
+  if (status.stuck.empty() && quiet && store != nullptr && store->unfinished() > 0) {
+    status.stuck = "commands of earlier moves may still run at its server, which does not answer";
+    since = cleaner.held_since();
+  }
+  if (status.stuck.empty()) return;
+  status.stuck_for = std::chrono::duration_cast<milliseconds>(options_.loop.now() - since);
 }
 
 std::vector<LeftoverStatus> LeftoverBoard::status() const {
@@ -119,6 +146,8 @@ std::vector<LeftoverStatus> LeftoverBoard::status() const {
       status.waits_for = cleaning.waits_for();
       status.deleted = cleaning.progress().deleted;
       status.unknown = cleaning.progress().unknown;
+      status.spared = cleaning.progress().spared;
+      tell_stuck(*cleaner, status);
     }
     all.push_back(std::move(status));
   }

@@ -46,6 +46,7 @@ class LeftoverBoard {
   std::unique_ptr<Cleaner> make(const ring::Leftover& entry);
   bool is_first_of_its_node(const Cleaner& cleaner) const;
   void over(Cleaner& cleaner);
+  void tell_stuck(const Cleaner& cleaner, LeftoverStatus& status) const;
 
   Options options_;
   SharedDocument document_;

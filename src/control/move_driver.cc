@@ -32,7 +32,7 @@ MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
 
 MoveDriver::MoveDriver(const ring::Leftover& kept, Options options)
     : options_(std::move(options)),
-      migration_(kept, {options_.limits, options_.mutations}),
+      migration_(kept, options_.loop.wall_now(), {options_.limits, options_.mutations}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
               options_.limits, options_.mutations) {}
 

@@ -49,6 +49,10 @@ struct LeftoverStatus {
   std::string waits_for = {};  // why it cannot go on now; empty when it works
   std::uint64_t deleted = 0;
   std::uint64_t unknown = 0;  // of these, those that the owner does not have (rule 25)
+  std::uint64_t spared = 0;   // not deleted, because the owner does not have them
+  // What keeps it from being cleaned, through all tries, and for how long; empty: nothing does.
+  std::string stuck = {};
+  milliseconds stuck_for{0};
 };
 
 enum class MoveEnd : std::uint8_t { kCommitted, kAborted };
@@ -299,8 +303,9 @@ class Operator {
   // What a kept leftover (of that move) keeps becomes the range again, as far as the destination
   // still owns it (rule 26). What was written there since the commit is given up.
   virtual void take_back(MoveId move, Done<MoveId> done) = 0;
-  // What a kept leftover keeps is deleted after all; or left where it lies, and nobody's any more.
-  enum class GiveUp : std::uint8_t { kClean, kForget };
+  // What a kept leftover keeps is deleted after all, but for keys that their owner does not have;
+  // or all of it; or it is left where it lies, and nobody's any more.
+  enum class GiveUp : std::uint8_t { kClean, kCleanAll, kForget };
   virtual void give_up(MoveId move, GiveUp how, Done<void> done) = 0;
   // Lets routers of an older version join again: no move begins until `freeze(false)`.
   virtual void allow_old_readers(Done<void> done) = 0;

@@ -5,6 +5,7 @@
 
 #include "base/guarded.h"
 #include "base/own_names.h"
+#include "base/shown.h"
 #include "control/surveyor.h"
 
 namespace cleave::control {
@@ -48,6 +49,14 @@ void RingRestore::start() {
 void RingRestore::looked() {
   report_.keys.resize(report_.servers.size());
   report_.saved = order_.saved.epoch;
+  // What it will be in the end; only its epoch is not known yet.
+  const Result<ring::Document> made = ring::restored(
+      order_.saved,
+      {.pool = options_.pool, .above = order_.saved.epoch, .now = options_.loop.wall_now()});
+  if (!made) return done_(std::unexpected(made.error()));
+  report_.kept = made->leftovers;
+  report_.under.resize(report_.kept.size());
+  look_until_ = options_.loop.now() + kLookMax;
   for (const FoundServer& server : report_.servers) {
     if (server.note.ring == order_.saved.mark)
       report_.told = std::max(report_.told, server.note.epoch);
@@ -84,6 +93,20 @@ void RingRestore::doubt_servers() {
         ": what changed in between is not in it. Is there a newer file?");
 }
 
+bool RingRestore::has_entry(std::size_t index) const {
+  const NodeId node = order_.saved.nodes[index].id;
+  return std::ranges::find(report_.kept, node, &ring::Leftover::node) != report_.kept.end();
+}
+
+KeysFound* RingRestore::under(std::size_t index, Token token) {
+  for (std::size_t i = 0; i < report_.kept.size(); ++i) {
+    const ring::Leftover& entry = report_.kept[i];
+    if (entry.node == order_.saved.nodes[index].id && ring::contains(entry.ranges, token))
+      return &report_.under[i];
+  }
+  return nullptr;
+}
+
 // SCAN goes by the keys' own hash, so its first pages are a fair sample of all ranges.
 void RingRestore::sample(std::size_t index, const std::string& cursor) {
   look_->store(index)->list(
@@ -103,13 +126,24 @@ void RingRestore::take_page(std::size_t index, std::vector<std::string> keys,
   std::map<std::size_t, std::vector<std::string>> by_owner;
   for (std::string& key : keys) {
     ++found.looked;
-    const NodeId owner = view_->owner(view_->token_of(key));
+    const Token token = view_->token_of(key);
+    const NodeId owner = view_->owner(token);
+    KeysFound* const copies = under(index, token);
+    if (copies != nullptr) ++copies->looked;
     if (owner == nodes[index].id) continue;
     ++found.elsewhere;
+    if (copies != nullptr) ++copies->elsewhere;
     const auto at = std::ranges::find(nodes, owner, &ring::Node::id) - nodes.begin();
     by_owner[static_cast<std::size_t>(at)].push_back(std::move(key));
   }
-  const bool more = !next.empty() && found.looked < kKeysLooked;
+  const bool all = has_entry(index);
+  const bool late = options_.loop.now() >= look_until_;
+  if (all && late && !next.empty())
+    report_.doubts.push_back(report_.servers[index].node +
+                             " has too many keys to look at all: " + std::to_string(found.looked) +
+                             " of " + std::to_string(report_.servers[index].keys) +
+                             " were, and copies of moves may lie there");
+  const bool more = !next.empty() && !late && (all || found.looked < kKeysLooked);
   ask_owners(index, std::move(by_owner), [this, index, next, more] {
     if (more) return sample(index, next);
     sampled();
@@ -130,29 +164,36 @@ void RingRestore::ask_owners(std::size_t index,
     for (const std::string& key : keys) commands.add({"EXISTS", key});
     ++*open;
     look_->store(owner)->run(commands,
-                             guarded(alive_, [this, index, asked = std::move(keys),
+                             guarded(alive_, [this, index, owner, asked = std::move(keys),
                                               done](const Result<backend::Replies>& replies) {
-                               count_lost(index, asked, replies);
+                               count_lost(index, owner, asked, replies);
                                done();
                              }));
   }
   options_.loop.post(guarded(alive_, done));
 }
 
-void RingRestore::count_lost(std::size_t index, const std::vector<std::string>& keys,
+void RingRestore::count_lost(std::size_t index, std::size_t owner,
+                             const std::vector<std::string>& keys,
                              const Result<backend::Replies>& replies) {
-  if (!replies) return;
-  KeysFound& found = report_.keys[index];
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if ((*replies)[i].type != wire::Reply::Type::kInteger || (*replies)[i].integer != 0) continue;
+  const auto count = [](KeysFound& found, const std::string& key) {
     ++found.lost;
-    if (found.examples.size() < kExamplesMax) found.examples.push_back(keys[i]);
+    if (found.examples.size() < kExamplesMax) found.examples.push_back(shown(key));
+  };
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool told = replies && (*replies)[i].type == wire::Reply::Type::kInteger;
+    if (!told) silent_.insert(report_.servers[owner].node);
+    if (!told || (*replies)[i].integer != 0) continue;
+    count(report_.keys[index], keys[i]);
+    KeysFound* const copies = under(index, view_->token_of(keys[i]));
+    if (copies != nullptr) count(*copies, keys[i]);
   }
 }
 
 void RingRestore::sampled() {
   if (--open_ > 0) return;
   doubt_keys();
+  doubt_copies();
   const Epoch known = std::max(report_.saved, report_.told);
   const Result<ring::Document> made =
       ring::restored(order_.saved, {.pool = options_.pool,
@@ -187,6 +228,25 @@ void RingRestore::doubt_keys() {
   for (const std::string& key : all.examples) names += (names.empty() ? "" : ", ") + key;
   report_.doubts.push_back(std::to_string(all.lost) + " of " + std::to_string(all.looked) +
                            " keys looked at lie where this ring does not look (" + names + ")");
+}
+
+// Few as they are, each may be all that is left of a key that a client has written.
+void RingRestore::doubt_copies() {
+  for (const std::string& node : silent_)
+    report_.doubts.push_back(node + " did not tell whether it has keys that it should have");
+  for (std::size_t i = 0; i < report_.kept.size(); ++i) {
+    const KeysFound& found = report_.under[i];
+    if (found.lost == 0) continue;
+    std::string names;
+    for (const std::string& key : found.examples) names += (names.empty() ? "" : ", ") + key;
+    report_.doubts.push_back(
+        std::to_string(found.lost) + " of " + std::to_string(found.elsewhere) + " keys that move " +
+        std::to_string(report_.kept[i].move.value()) + " may have left at " +
+        ring::find_node(order_.saved, report_.kept[i].node)->name + " are not at their owner (" +
+        names +
+        "): that move may have been committed after this ring was saved, and these be the last "
+        "copies. Is there a newer file?");
+  }
 }
 
 void RingRestore::write() {

@@ -123,6 +123,68 @@ TEST_F(Restoring, CopiesOfKeysThatTheirOwnerHasAreNoDoubt) {
   EXPECT_EQ(report->keys[0].lost, 0);
 }
 
+// The saved ring is of the moment at which a move of this key from a to b was under way.
+class RestoringMidMove : public Restoring {
+ protected:
+  RestoringMidMove() {
+    fill(300);
+    const auto view = *ring::RingView::build(saved_);
+    while (view->owner(view->token_of(key_)) != NodeId{1}) key_ += "x";
+    const Token token = view->token_of(key_);
+    saved_.moves = {{.id = MoveId{41},
+                     .ranges = {{token, token}},
+                     .source = NodeId{1},
+                     .destination = NodeId{2},
+                     .phase = ring::Phase::kCopying,
+                     .phase_epoch = Epoch{41},
+                     .reason = "hot",
+                     .started = UnixMillis{1}}};
+  }
+
+  std::string key_ = "moved";
+};
+
+// It was committed afterwards: one key of hundreds, which no sample would doubt, is at b alone.
+TEST_F(RestoringMidMove, OneKeyThatItsOwnerDoesNotHaveIsADoubt) {
+  for (int i = 0; i < 2'000; ++i) at_b_.ask({"SET", "copy" + std::to_string(i), "1"});
+  for (int i = 0; i < 2'000; ++i) at_a_.ask({"SET", "copy" + std::to_string(i), "1"});
+  at_b_.ask({"SET", key_, "1"});
+  const auto refused = restore(order());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("1 of 1 keys that move 41 may have left at b are not at "
+                                         "their owner (" +
+                                         key_ + ")"),
+            std::string::npos)
+      << refused.error().message;
+  RestoreOrder dry = order();
+  dry.dry_run = true;
+  const auto report = restore(dry);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->under.at(0).lost, 1);
+  EXPECT_EQ(report->doubts.size(), 1U);
+}
+
+TEST_F(RestoringMidMove, ACopyIsNoDoubt) {
+  at_a_.ask({"SET", key_, "1"});
+  at_b_.ask({"SET", key_, "1"});
+  const auto report = restore(order());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->under.at(0).elsewhere, 1);
+  EXPECT_EQ(report->under.at(0).lost, 0);
+  EXPECT_EQ(report->kept.at(0).move, MoveId{41});
+}
+
+// Beyond the first pages that are a fair sample of what has no entry.
+TEST_F(RestoringMidMove, AllKeysAreLookedAtWhereCopiesMayLie) {
+  at_a_.ask({"SET", key_, "1"});
+  for (RawClient* client : {&at_a_, &at_b_})
+    client->ask({"EVAL", "for i = 1, 25000 do redis.call('SET', 'many:' .. i, '1') end", "0"});
+  const auto report = restore(order());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_LT(report->keys[0].looked, 22'000);
+  EXPECT_GT(report->keys[1].looked, 25'000);
+}
+
 TEST_F(Restoring, AServerOfAnotherRingOrOneThatIsAwaySpeaksAgainstIt) {
   mark(at_b_, "other");
   EXPECT_NE(restore(order()).error().message.find("belongs to another ring"), std::string::npos);

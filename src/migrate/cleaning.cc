@@ -67,7 +67,8 @@ Result<ring::Document> Cleaning::edit(CleaningChange change, const ring::Documen
   return fail(Code::kInvalid, "no such change");
 }
 
-CleaningActions Cleaning::on(const Start&, Instant) {
+CleaningActions Cleaning::on(const Start&, Instant now) {
+  went_well_ = now;
   return step_ == CleaningStep::kQuiet ? CleaningActions{AwaitQuiet{}} : CleaningActions{};
 }
 
@@ -116,9 +117,11 @@ CleaningActions Cleaning::looked_first(const LookedAt& event, Instant now) {
 
 std::string Cleaning::against(const LookedAt& event) const {
   // Rule 23 f: what lies there may be all that somebody has.
-  if (!is_same_server(entry_, event.node) && !options_.mutations.clean_any_server)
-    return "another server is at the node's address now (" + id_text(event.node.server) +
-           "; the copies are on " + id_text(entry_.server) + ")";
+  if (!is_same_server(entry_, event.node) && !options_.mutations.clean_any_server) {
+    std::string why{kAnotherServer};
+    why += " (" + id_text(event.node.server);
+    return why + "; the copies are on " + id_text(entry_.server) + ")";
+  }
   if (entry_.holder == NodeId{} || options_.mutations.no_holder_check) return {};
   if (event.holder && has_everything(entry_, *event.holder)) return {};
   return "the server that the move went to lost its data after the commit";
@@ -134,11 +137,14 @@ CleaningActions Cleaning::keep(std::string why) {
   return enter(CleaningStep::kKeep, {WriteEntry{CleaningChange::kKept}});
 }
 
-CleaningActions Cleaning::on(const PageCleaned& event, Instant) {
+CleaningActions Cleaning::on(const PageCleaned& event, Instant now) {
   if (step_ != CleaningStep::kPages) return {};
   failures_ = 0;
+  stuck_.clear();
+  went_well_ = now;
   progress_.deleted += event.deleted;
   progress_.unknown += event.unknown;
+  progress_.spared += event.spared;
   for (const std::string& key : event.examples) {
     if (progress_.examples.size() < kExamplesMax) progress_.examples.push_back(key);
   }
@@ -188,6 +194,7 @@ CleaningActions Cleaning::enter(CleaningStep step, CleaningActions actions) {
 // Rule 23: after a lost connection or a new incarnation again from (a).
 CleaningActions Cleaning::later(std::string why, Instant now) {
   waits_for_ = std::move(why);
+  stuck_ = waits_for_;
   const milliseconds wait = kAgainAfter * (std::int64_t{1} << std::min(failures_, 10U));
   again_at_ = now + std::min(wait, kAgainAfterMax);
   ++failures_;

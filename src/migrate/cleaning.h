@@ -40,10 +40,12 @@ struct LookedAt {
   std::optional<ServerFacts> holder;
 };
 // Answer to CleanPage: what it deleted, and what of that the owner of the range does not have:
-// deleted there since, or put there by somebody who went past the routers (rule 25).
+// deleted there since, or put there by somebody who went past the routers (rule 25). Such keys stay
+// where the entry spares them.
 struct PageCleaned {
   std::uint64_t deleted = 0;
   std::uint64_t unknown = 0;
+  std::uint64_t spared = 0;
   std::vector<std::string> examples{};
   bool last = false;
 };
@@ -88,7 +90,8 @@ std::string_view to_string(CleaningStep step);
 struct CleaningProgress {
   std::uint64_t deleted = 0;
   std::uint64_t unknown = 0;          // of these, those that the owner does not have
-  std::vector<std::string> examples;  // of the unknown; a few
+  std::uint64_t spared = 0;           // not deleted, because the owner does not have them
+  std::vector<std::string> examples;  // of the unknown and the spared; a few
 };
 
 class Cleaning {
@@ -111,6 +114,9 @@ class Cleaning {
   const ring::Leftover& entry() const { return entry_; }
   // Why it cannot go on now; empty while it works.
   const std::string& waits_for() const { return waits_for_; }
+  // What it last failed at, through all tries since something went well, and when that was.
+  const std::string& stuck() const { return stuck_; }
+  Instant went_well() const { return went_well_; }
   const CleaningProgress& progress() const { return progress_; }
 
  private:
@@ -141,9 +147,14 @@ class Cleaning {
   std::uint32_t failures_ = 0;
   Instant again_at_{0};
   std::string waits_for_;
+  std::string stuck_;
+  Instant went_well_{0};
   std::string keeps_for_;  // why a person has to decide
   CleaningProgress progress_;
 };
+
+// How the reason of a kept entry begins where rule 23 f keeps it.
+inline constexpr std::string_view kAnotherServer = "another server is at the node's address now";
 
 // Whether `now` has everything that the holder of the entry had at the commit: it is the same life
 // of the server, or one that was promoted after it had received the last copy (rule 23 e).

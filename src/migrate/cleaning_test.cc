@@ -106,6 +106,47 @@ TEST(Cleaning, WhatAnAbortLeftHasNothingToCompare) {
   EXPECT_TRUE(writes(cleaning.step(story.seen_, story.now_), CleaningChange::kDrop));
 }
 
+TEST(Cleaning, CountsWhatItSpares) {
+  Story story;
+  ring::Leftover entry = Story::aborted();
+  entry.why = "it was kept";
+  story.document_.leftovers = {entry};
+  story.seen_.holder.reset();
+  Cleaning cleaning(entry);
+  story.to_look(cleaning);
+  cleaning.step(PageCleaned{.deleted = 2, .spared = 1, .examples = {"k"}, .last = true},
+                story.now_);
+  EXPECT_EQ(cleaning.progress().spared, 1U);
+  EXPECT_EQ(cleaning.progress().examples, std::vector<std::string>{"k"});
+  EXPECT_TRUE(writes(cleaning.step(story.seen_, story.now_), CleaningChange::kDrop));
+}
+
+// What keeps it is told through all its tries, until something goes well.
+TEST(Cleaning, TellsWhatItIsStuckAt) {
+  Story story;
+  story.document_.leftovers = {Story::aborted()};
+  story.seen_.holder.reset();
+  Cleaning cleaning(Story::aborted());
+  story.to_look(cleaning);
+  EXPECT_EQ(cleaning.went_well(), story.now_);
+  cleaning.step(Failed{"remove: NOPERM"}, story.now_);
+  for (int i = 0; i < 3; ++i) {
+    story.now_ += seconds{20};
+    cleaning.step(Tick{}, story.now_);
+    EXPECT_EQ(cleaning.stuck(), "remove: NOPERM");
+    cleaning.step(Quiet{}, story.now_);
+    EXPECT_TRUE(cleaning.waits_for().empty());
+    EXPECT_EQ(cleaning.stuck(), "remove: NOPERM");
+    EXPECT_EQ(cleaning.went_well(), Instant{1});
+    cleaning.step(Swept{}, story.now_);
+    cleaning.step(story.seen_, story.now_);
+    if (i < 2) cleaning.step(Failed{"remove: NOPERM"}, story.now_);
+  }
+  cleaning.step(PageCleaned{.deleted = 1}, story.now_);
+  EXPECT_TRUE(cleaning.stuck().empty());
+  EXPECT_EQ(cleaning.went_well(), story.now_);
+}
+
 // Rule 23 e: without this look the value would be at no node.
 TEST(Cleaning, KeepsEverythingWhenTheDestinationLostItsData) {
   Story story;

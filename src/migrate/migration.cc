@@ -55,12 +55,12 @@ Migration::Migration(ring::MoveRequest request, Options options)
   request_.ranges = ring::normalised(std::move(request_.ranges));
 }
 
-Migration::Migration(const ring::Leftover& kept, Options options)
+Migration::Migration(const ring::Leftover& kept, UnixMillis now, Options options)
     : request_{.ranges = kept.ranges,
                .source = kept.holder,
                .destination = kept.node,
                .reason = "taken back",
-               .now = {}},
+               .now = now},
       options_(options),
       takes_back_(kept) {
   CHECK(kept.kept());

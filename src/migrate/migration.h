@@ -231,7 +231,7 @@ class Migration {
   // A new move. The first event is Start.
   Migration(ring::MoveRequest request, Options options);
   // A taking back (rule 26): fenced from its first compare-and-set, nothing is copied.
-  Migration(const ring::Leftover& kept, Options options);
+  Migration(const ring::Leftover& kept, UnixMillis now, Options options);
 
   Actions step(const Event& event, Instant now);
 

@@ -308,7 +308,7 @@ TEST(Migration, NothingIsTakenBackToAnotherServer) {
   story.write(move, Change::kCommit);
   EXPECT_EQ(story.document_.leftovers.at(0).server, "server-a");
   story.document_ = *ring::keep_leftover(story.document_, story.document_.leftovers.at(0), "lost");
-  Migration back(story.document_.leftovers.at(0), {.limits = {}, .mutations = {}});
+  Migration back(story.document_.leftovers.at(0), UnixMillis{2}, {.limits = {}, .mutations = {}});
   back.step(Start{}, story.now_);
   story.facts_a_.server = "server-c";
   EXPECT_TRUE(has<Over>(back.step(Identified{story.facts_b_, story.facts_a_}, story.now_)));
@@ -326,7 +326,7 @@ TEST(Migration, ATakingBackIsFencedAndCopiesNothing) {
   story.write(move, Change::kCommit);
   story.document_ = *ring::keep_leftover(story.document_, story.document_.leftovers.at(0), "lost");
 
-  Migration back(story.document_.leftovers.at(0), {.limits = {}, .mutations = {}});
+  Migration back(story.document_.leftovers.at(0), UnixMillis{2}, {.limits = {}, .mutations = {}});
   EXPECT_TRUE(has<Identify>(back.step(Start{}, story.now_)));
   EXPECT_TRUE(
       writes(back.step(Identified{story.facts_b_, story.facts_a_}, story.now_), Change::kBegin));
@@ -384,6 +384,17 @@ TEST(Migration, SurvivesEventsInAnyOrder) {
       EXPECT_TRUE(story.document_.moves.empty());
     }
   }
+}
+
+// Its record says when it began, as any move's.
+TEST(Migration, ATakingBackKnowsWhenItBegan) {
+  ring::Leftover kept{
+      .move = MoveId{1}, .node = NodeId{1}, .ranges = {{Token{1}, Token{9}}}, .since = {}};
+  kept.holder = NodeId{2};
+  kept.state = ring::LeftoverState::kKept;
+  const Migration taking(kept, UnixMillis{5}, {});
+  EXPECT_EQ(taking.request().now, UnixMillis{5});
+  EXPECT_EQ(taking.request().source, NodeId{2});
 }
 
 }  // namespace

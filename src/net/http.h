@@ -57,6 +57,8 @@ struct HttpLimits {
   milliseconds idle_timeout{60'000};     // between requests, or a response not taken: closed
   // The handler has not replied: 504, closed. Nobody may be there any more.
   milliseconds answer_timeout{15'000};
+  // The same of one request; empty: that of all.
+  std::function<milliseconds(const HttpRequest&)> answer_timeout_of = {};
   // After an error the client's remaining bytes are read and thrown away for so long: closing with
   // unread bytes would reset the connection and could destroy the answer on its way.
   milliseconds linger{1'000};

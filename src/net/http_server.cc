@@ -173,7 +173,9 @@ void HttpServer::Impl::Connection::handle() {
   ++server_->busy_[kind];
   kind_ = kind;
   state_ = State::kHandling;
-  set_deadline(server_->limits_.answer_timeout);
+  const HttpLimits& limits = server_->limits_;
+  set_deadline(limits.answer_timeout_of ? limits.answer_timeout_of(request)
+                                        : limits.answer_timeout);
   const bool with_body = request.method != "HEAD";
   server_->handler_(request, [weak = weak_from_this(), asked = ++asked_, keep_alive,
                               with_body](HttpResponse made) {
