@@ -58,6 +58,7 @@ class Controller::Impl {
   void ask_leader(peer::KeyCounter::Counted done);
   void count_as_leader(peer::KeyCounter::Counted done);
   Error not_leading() const;
+  std::string node_name(NodeId node) const;
 
   // ---- a ring that was lost (controller_recovery.cc) ----
   void situation(const Operator::Done<RingSituation>& done);

@@ -81,6 +81,11 @@ Error Controller::Impl::not_leading() const {
                                   (leader.value().empty() ? std::string() : " " + leader.value())};
 }
 
+std::string Controller::Impl::node_name(NodeId node) const {
+  const ring::RingSnapshot& view = membership.view();
+  return view == nullptr ? "node " + std::to_string(node.value()) : name_of(view->document(), node);
+}
+
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
                              Operator::Done<void> done) {
   const auto late = std::make_shared<Operator::Done<void>>();
@@ -223,7 +228,7 @@ void Controller::Impl::cut(CutOrder wanted, Operator::Done<void> done) {
                       .created = options.loop.wall_now(),
                       .pinned_until = wanted.pinned_until};
   order([cut](const ring::Document& document) { return ring::lay_cut(document, cut); }, "cut",
-        ring::to_string(cut.range), std::move(done));
+        describe(cut.range), std::move(done));
 }
 
 void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
@@ -380,7 +385,7 @@ void Controller::merge(ring::TokenRange range, Done<void> done) {
       [range, now](const ring::Document& document) {
         return ring::merge_cuts(document, range, now);
       },
-      "merge", ring::to_string(range), std::move(done));
+      "merge", describe(range), std::move(done));
 }
 
 void Controller::freeze(bool frozen, Done<void> done) {
@@ -408,7 +413,7 @@ void Controller::drain_node(NodeId node, Done<void> done) {
   const UnixMillis now = impl_->options.loop.wall_now();
   impl_->order(
       [node, now](const ring::Document& document) { return ring::drain_node(document, node, now); },
-      "node", "drain " + std::to_string(node.value()), std::move(done));
+      "node", "drain " + impl_->node_name(node), std::move(done));
 }
 
 void Controller::undrain_node(NodeId node, Done<void> done) {
@@ -417,7 +422,7 @@ void Controller::undrain_node(NodeId node, Done<void> done) {
       [node, now](const ring::Document& document) {
         return ring::undrain_node(document, node, now);
       },
-      "node", "undrain " + std::to_string(node.value()), std::move(done));
+      "node", "undrain " + impl_->node_name(node), std::move(done));
 }
 
 void Controller::set_weight(NodeId node, std::uint32_t weight, Done<void> done) {
@@ -426,7 +431,7 @@ void Controller::set_weight(NodeId node, std::uint32_t weight, Done<void> done) 
       [node, weight, now](const ring::Document& document) {
         return ring::set_weight(document, node, weight, now);
       },
-      "node", "weight of " + std::to_string(node.value()) + ": " + std::to_string(weight),
+      "node", "weight of " + impl_->node_name(node) + ": " + std::to_string(weight),
       std::move(done));
 }
 

@@ -147,7 +147,7 @@ void Controller::Impl::forget_node(NodeId node, Operator::Done<void> done) {
   const UnixMillis now = options.loop.wall_now();
   order([node,
          now](const ring::Document& document) { return ring::remove_node(document, node, now); },
-        "node", "remove " + std::to_string(node.value()), std::move(done));
+        "node", "remove " + node_name(node), std::move(done));
 }
 
 // What the document says against it comes first; then what is on its server.

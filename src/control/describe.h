@@ -18,9 +18,7 @@ inline std::string name_of(const ring::Document& document, NodeId node) {
 }
 
 // As `cleave move --range` takes it: both ends are inside.
-inline std::string describe(const ring::TokenRange& range) {
-  return ring::to_hex(range.first) + "-" + ring::to_hex(range.last);
-}
+inline std::string describe(const ring::TokenRange& range) { return ring::to_string(range); }
 
 // The first three, then how many more: a move may have hundreds.
 inline std::string describe(const std::vector<ring::TokenRange>& ranges) {

@@ -104,8 +104,7 @@ Result<Token> parse_token(std::string_view text) {
 }
 
 std::string to_string(const TokenRange& range) {
-  // The token before 0 is the last one: the difference wraps as the ring does.
-  return "(" + to_hex(Token{range.first.value() - 1}) + ", " + to_hex(range.last) + "]";
+  return to_hex(range.first) + "-" + to_hex(range.last);
 }
 
 }  // namespace cleave::ring

@@ -64,7 +64,7 @@ std::string to_hex(Token token);
 // The inverse; also takes a leading "0x" and fewer digits. Errors: kInvalid, names the text.
 Result<Token> parse_token(std::string_view text);
 
-// As people read it: "(previous token, token]" with both ends in hexadecimal.
+// As people read it and orders take it: "first-last" in hexadecimal, both inside.
 std::string to_string(const TokenRange& range);
 
 }  // namespace cleave::ring

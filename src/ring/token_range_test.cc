@@ -115,9 +115,9 @@ TEST(TokenText, RefusesWhatIsNone) {
   }
 }
 
-TEST(TokenText, ShowsRangesFromThePreviousToken) {
-  EXPECT_EQ(to_string(range(1, 0xFF)), "(0000000000000000, 00000000000000ff]");
-  EXPECT_EQ(to_string(range(0, 1)), "(ffffffffffffffff, 0000000000000001]");
+TEST(TokenText, ShowsRangesAsOrdersTakeThem) {
+  EXPECT_EQ(to_string(range(1, 0xFF)), "0000000000000001-00000000000000ff");
+  EXPECT_EQ(to_string(range(0, kLastToken.value())), "0000000000000000-ffffffffffffffff");
 }
 
 }  // namespace
