@@ -123,7 +123,7 @@ bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& d
   } else if (what == "ring") {
     of_view(&render_ring);
   } else if (what == "moves") {
-    of_status(&render_moves);
+    get_view(done, [this](const control::Status& s) { return moves_text(s); });
   } else if (what == "decisions" && !request.query.empty()) {
     get_past_decisions(request, done);
   } else if (what == "decisions") {
@@ -236,6 +236,13 @@ std::string Api::decisions_text(const control::Status& status) const {
   Json json = render_decisions(status);
   const PastDecisions* const past = options_.router.past_decisions();
   if (past != nullptr) json["decisions"] = past->with(json["decisions"]);
+  return to_body(json);
+}
+
+std::string Api::moves_text(const control::Status& status) const {
+  Json json = render_moves(status);
+  const PastDecisions* const past = options_.router.past_decisions();
+  if (past != nullptr) add_past_moves(json, *past);
   return to_body(json);
 }
 

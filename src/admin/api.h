@@ -57,6 +57,7 @@
 
 #include "admin/door.h"
 #include "admin/order_log.h"
+#include "admin/past_moves.h"
 #include "admin/router_facts.h"
 #include "control/operator.h"
 #include "control/recovery.h"
@@ -126,6 +127,7 @@ class Api {
   void get_status(const Done& done);
   void get_metrics(const Done& done);
   std::string decisions_text(const control::Status& status) const;
+  std::string moves_text(const control::Status& status) const;
   void get_past_heat(const net::HttpRequest& request, const Done& done);
   void get_past_decisions(const net::HttpRequest& request, const Done& done);
   void get_locate(const net::HttpRequest& request, const Done& done);
@@ -143,6 +145,8 @@ class Api {
   void post_clean(const net::HttpRequest& request, MoveId move, const Done& done);
   void post_cut(const net::HttpRequest& request, const Done& done);
   void post_undo(const net::HttpRequest& request, const Done& done);
+  void undo(const Meant& meant, const Done& done);
+  void move_back(const CommittedMove& move, const Done& done);
   void post_freeze(const net::HttpRequest& request, const Done& done);
   void post_approve(const net::HttpRequest& request, const Done& done);
   void post_weight(const std::string& name, const net::HttpRequest& request, const Done& done);

@@ -20,9 +20,14 @@ class ApiHistoryTest : public testing::Test {
   ~ApiHistoryTest() override { std::filesystem::remove(path_); }
 
   net::HttpResponse get(const std::string& path, std::map<std::string, std::string> query) {
+    return ask("GET", path, std::move(query));
+  }
+  net::HttpResponse ask(const std::string& method, const std::string& path,
+                        std::map<std::string, std::string> query) {
     net::HttpRequest request;
-    request.method = "GET";
+    request.method = method;
     request.path = path;
+    request.headers = {{"content-type", "application/json"}};
     request.query = std::move(query);
     std::promise<net::HttpResponse> answer;
     api_.handle(request,
@@ -77,6 +82,21 @@ TEST_F(ApiHistoryTest, DecisionsOfFormerLives) {
   const json decisions = json::parse(response.body)["decisions"];
   ASSERT_EQ(decisions.size(), 1U) << response.body;
   EXPECT_EQ(decisions[0]["reason"], "hot");
+}
+
+TEST_F(ApiHistoryTest, AnUndoKnowsMovesOfTheFile) {
+  control::Decision decision;
+  decision.at = UnixMillis{clock_.wall_now().value() - 3 * 24LL * 3'600'000};
+  decision.kind = "moved";
+  decision.move = control::DecidedMove{.id = MoveId{4},
+                                       .source = "a",
+                                       .destination = "b",
+                                       .ranges = operator_.state.view->owned_by(NodeId{2})};
+  store_.append_decision(decision.at, to_body(render_decision(decision)));
+  EXPECT_EQ(ask("POST", "/moves/4/undo", {}).status, 202);
+  ASSERT_EQ(operator_.orders.size(), 1U);
+  EXPECT_TRUE(operator_.orders[0].ends_with(" from 2 to 1: undo of move 4")) << operator_.orders[0];
+  EXPECT_EQ(ask("POST", "/moves/5/undo", {}).status, 404);
 }
 
 TEST_F(ApiHistoryTest, BadTimesAreRefused) {

@@ -13,6 +13,10 @@
 namespace cleave::admin {
 namespace {
 
+constexpr UnixMillis kEver{0};
+// Of those that are stored, the newest: in which a move to be undone is looked for.
+constexpr std::size_t kDecisionsSearched = 5'000;
+
 // The one node that owns all of the ranges.
 Result<NodeId> only_owner(const ring::RingView& view, const std::vector<ring::TokenRange>& ranges) {
   std::optional<NodeId> owner;
@@ -107,7 +111,7 @@ bool Api::post_move_order(const net::HttpRequest& request, const std::string& id
   } else if (verb == "abort") {
     order_taker.abort(MoveId{*number}, when_done(done));
   } else if (verb == "undo") {
-    order_taker.undo(MoveId{*number}, when_begun(done));
+    undo(MoveId{*number}, done);
   } else if (verb == "take-back") {
     order_taker.take_back(MoveId{*number}, when_begun(done));
   } else if (verb == "clean") {
@@ -141,7 +145,37 @@ void Api::post_undo(const net::HttpRequest& request, const Done& done) {
   std::vector<ring::TokenRange> ranges = body.ranges("ranges");
   if (ranges.empty()) body.fail("field 'ranges' is missing");
   if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
-  options_.order_taker.undo(std::move(ranges), when_begun(done));
+  undo(ring::normalised(std::move(ranges)), done);
+}
+
+// Which move it was is known of this router's own time as the leader, from the leaders before it,
+// or from the file.
+void Api::undo(const Meant& meant, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  if (status.view == nullptr) return done(error_response(no_view(status)));
+  const auto known = find_committed(status, options_.router.past_decisions(), meant);
+  if (known) return move_back(*known, done);
+  if (options_.history == nullptr) return done(error_response(no_committed(meant)));
+  options_.history->decisions(
+      kEver, kDecisionsSearched,
+      [this, meant, done](const Result<std::vector<history::StoredDecision>>& stored) {
+        std::optional<CommittedMove> found;
+        if (stored) found = find_committed(render_stored(*stored)["decisions"], meant);
+        found ? move_back(*found, done) : done(error_response(no_committed(meant)));
+      });
+}
+
+void Api::move_back(const CommittedMove& move, const Done& done) {
+  const control::Status status = options_.order_taker.status();
+  if (status.view == nullptr) return done(error_response(no_view(status)));
+  Result<WayBack> back = way_back(move, *status.view, options_.wall_now());
+  if (!back) return done(error_response(back.error()));
+  Json warnings = bypass_warnings(status, back->request);
+  if (!back->whole) {
+    warnings.push_back("a part of what move " + std::to_string(move.id.value()) +
+                       " moved has another owner since, and stays there");
+  }
+  options_.order_taker.move(std::move(back->request), when_begun(done, std::move(warnings)));
 }
 
 void Api::post_freeze(const net::HttpRequest& request, const Done& done) {

@@ -384,15 +384,12 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(200, "POST", "/plan/approve", R"({"plan":"0a"})"), "approve 0a");
   EXPECT_EQ(order(400, "POST", "/approve"), "") << "nobody approves what he has not seen";
   EXPECT_EQ(order(200, "POST", "/moves/abort"), "abort all");
-  EXPECT_EQ(order(202, "POST", "/moves/undo", R"({"ranges":[{"first":"1","last":"2"}]})"),
-            "undo 0000000000000001-0000000000000002");
   EXPECT_EQ(order(200, "POST", "/nodes/b/undrain"), "undrain 2");
   EXPECT_EQ(order(200, "POST", "/nodes/b/weight", R"({"weight":3})"), "weight 2 3");
   EXPECT_EQ(order(400, "POST", "/nodes/b/weight"), "");
   EXPECT_EQ(order(400, "POST", "/nodes/b/weight", R"({"weight":0})"), "");
   EXPECT_EQ(order(200, "POST", "/flatten"), "flatten");
   EXPECT_EQ(order(200, "POST", "/moves/5/abort"), "abort 5");
-  EXPECT_EQ(order(202, "POST", "/moves/5/undo"), "undo 5");
   EXPECT_EQ(order(202, "POST", "/moves/5/take-back"), "take back 5");
   EXPECT_EQ(order(200, "POST", "/moves/5/clean"), "give up 5");
   EXPECT_EQ(order(200, "POST", "/moves/5/clean", R"({"last_copies":true})"), "give up all of 5");
@@ -412,6 +409,17 @@ TEST_F(ApiTest, OrdersReachTheOperator) {
   EXPECT_EQ(order(200, "POST", "/adopt"), "adopt 1 2");
   EXPECT_EQ(order(200, "POST", "/adopt", R"({"nodes":["b"]})"), "adopt 2");
   EXPECT_EQ(order(200, "POST", "/adopt", R"({"force":true})"), "adopt by force 1 2");
+}
+
+TEST_F(ApiTest, AMoveThatNeverBeganIsNoAbortedOne) {
+  control::MoveRecord record;
+  record.end = control::MoveEnd::kRefused;
+  record.why = "OOM";
+  operator_.state.ended = {record};
+  const json move = get("/moves")["ended"][0];
+  EXPECT_EQ(move["end"], "refused");
+  EXPECT_EQ(move["id"], 0);
+  EXPECT_EQ(move["why"], "OOM");
 }
 
 TEST_F(ApiTest, AnotherPlanThanTheOneApprovedIsShown) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admin/api.h"
+#include "admin/past_decisions.h"
 #include "ring/edits.h"
 
 namespace cleave::admin {
@@ -22,11 +23,9 @@ class RecordingOperator final : public control::Operator {
   void move(ring::MoveRequest request, Done<MoveId> done) override;
   void abort(MoveId move, Done<void> done) override;
   void abort_all(Then then, Done<std::uint64_t> done) override;
-  void undo(MoveId move, Done<MoveId> done) override;
   void take_back(MoveId move, Done<MoveId> done) override;
   void give_up(MoveId move, GiveUp how, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
-  void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) override;
   void cut(control::CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;
@@ -68,6 +67,7 @@ class RecordingRouter final : public RouterFacts {
   void stats(std::function<void(proxy::RouterStats)> done) override;
   ProcessUsage usage() const override;
   const StateBook& states() const override { return book; }
+  const PastDecisions* past_decisions() const override { return &past; }
   void identify(const net::Address& address,
                 std::function<void(Result<std::string>)> done) override {
     addresses_asked.push_back(net::to_string(address));
@@ -75,6 +75,7 @@ class RecordingRouter final : public RouterFacts {
   }
 
   StateBook book;
+  PastDecisions past;
   std::vector<std::string> addresses_asked;
   Result<std::string> identified = std::string("run-new");  // the server of a node that joins
   bool serves = true;

@@ -54,10 +54,6 @@ void RecordingOperator::abort(MoveId move, Done<void> done) {
   note("abort " + std::to_string(move.value()), done);
 }
 
-void RecordingOperator::undo(MoveId move, Done<MoveId> done) {
-  note("undo " + std::to_string(move.value()), done, MoveId{18});
-}
-
 void RecordingOperator::take_back(MoveId move, Done<MoveId> done) {
   note("take back " + std::to_string(move.value()), done, MoveId{19});
 }
@@ -70,12 +66,6 @@ void RecordingOperator::give_up(MoveId move, GiveUp how, Done<void> done) {
 }
 
 void RecordingOperator::allow_old_readers(Done<void> done) { note("downgrade", done); }
-
-void RecordingOperator::undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) {
-  std::string text = "undo";
-  for (const ring::TokenRange& range : ranges) text += " " + text_of(range);
-  note(text, done, MoveId{18});
-}
 
 void RecordingOperator::abort_all(Then then, Done<std::uint64_t> done) {
   note(then == Then::kFreeze ? "abort all, freeze" : "abort all", done, std::uint64_t{3});

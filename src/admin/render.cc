@@ -28,9 +28,18 @@ Json render_running(const control::MoveStatus& status, const ring::Document& doc
   return json;
 }
 
+std::string_view to_string(control::MoveEnd end) {
+  switch (end) {
+    case control::MoveEnd::kCommitted: return "committed";
+    case control::MoveEnd::kAborted: return "aborted";
+    case control::MoveEnd::kRefused: return "refused";
+  }
+  return "aborted";
+}
+
 Json render_ended(const control::MoveRecord& record, const ring::Document& document) {
   Json json = render_move(record.move, document);
-  json["end"] = record.end == control::MoveEnd::kCommitted ? "committed" : "aborted";
+  json["end"] = to_string(record.end);
   json["why"] = record.why;
   json["keys_copied"] = record.keys_copied;
   json["bytes_copied"] = record.bytes_copied;

@@ -19,7 +19,9 @@ int approve(const Cli& cli, const std::string& plan) {
       print_plan(now);
     }
   }
-  return cli.show(answer, [](const Json& json) { std::cout << json["moves"] << " moves begun\n"; });
+  return cli.show(answer, [](const Json& json) {
+    std::cout << json["moves"] << " moves wanted; see `cleave moves`\n";
+  });
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ void add_approve(Cli& cli) {
   const auto plan = std::make_shared<std::string>();
   CLI::App& command = cli.add_remote(cli.root(),
                                      {.name = "approve",
-                                      .description = "begin what a plan proposed (mode approve)",
+                                      .description = "do what a plan proposed (mode approve)",
                                       .example = "cleave approve 1f2e3d4c"},
                                      [&cli, plan] { return approve(cli, *plan); });
   command.add_option("PLAN", *plan, "its id, as `cleave plan` shows it")->required();

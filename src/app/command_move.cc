@@ -1,9 +1,9 @@
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include "app/cli.h"
 #include "app/place.h"
+#include "app/plan_text.h"
 
 namespace cleave::app {
 namespace {
@@ -26,12 +26,7 @@ int move(const Cli& cli, const MoveOptions& options) {
     body["ranges"] =
         Json::array({{{"first", ring::to_hex(range->first)}, {"last", ring::to_hex(range->last)}}});
   }
-  return cli.show(cli.client().post("/moves", body), [](const Json& json) {
-    std::cout << "move " << json["move"] << " begun; see `cleave status`\n";
-    for (const Json& warning : json.value("warnings", Json::array())) {
-      std::cout << "warning: " << warning.get<std::string>() << "\n";
-    }
-  });
+  return cli.show(cli.client().post("/moves", body), print_begun);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ void print_moves(const Json& json, std::size_t count) {
   for (const Json& move : json.value("ended", Json::array())) {
     if (++shown > count) break;
     const std::string why = move.value("why", "");
-    table.add({std::to_string(move.value("id", std::uint64_t{0})),
+    const auto id = move.value("id", std::uint64_t{0});  // 0: it never began
+    table.add({id == 0 ? "-" : std::to_string(id),
                to_text(UnixMillis{move.value("ended_ms", std::int64_t{0})}),
                shortened(move.value("source", ""), kNodeWidth),
                shortened(move.value("destination", ""), kNodeWidth),

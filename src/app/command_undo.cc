@@ -1,9 +1,9 @@
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include "app/cli.h"
 #include "app/place.h"
+#include "app/plan_text.h"
 
 namespace cleave::app {
 namespace {
@@ -14,16 +14,16 @@ struct UndoOptions {
 };
 
 int undo(const Cli& cli, const UndoOptions& options) {
-  const auto tell = [](const Json& json) { std::cout << "move " << json["move"] << " begun\n"; };
   if (options.range.empty() == (options.id == 0))
     return cli.fail(kExitUsage, {Code::kInvalid, "want either a move's ID or --range"});
   if (options.range.empty())
-    return cli.show(cli.client().post("/moves/" + std::to_string(options.id) + "/undo"), tell);
+    return cli.show(cli.client().post("/moves/" + std::to_string(options.id) + "/undo"),
+                    print_begun);
   const Result<ring::TokenRange> range = parse_range(options.range);
   if (!range) return cli.fail(kExitUsage, range.error());
   const Json ranges =
       Json::array({{{"first", ring::to_hex(range->first)}, {"last", ring::to_hex(range->last)}}});
-  return cli.show(cli.client().post("/moves/undo", {{"ranges", ranges}}), tell);
+  return cli.show(cli.client().post("/moves/undo", {{"ranges", ranges}}), print_begun);
 }
 
 }  // namespace

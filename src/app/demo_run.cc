@@ -183,7 +183,7 @@ void Story::add_moves(const control::Status& status) {
   };
   for (const control::MoveRecord& record : status.ended) {
     if (record.end != control::MoveEnd::kCommitted) {
-      ++result_.moves_aborted;
+      if (record.end == control::MoveEnd::kAborted) ++result_.moves_aborted;
       continue;
     }
     result_.keys_moved += record.keys_copied;

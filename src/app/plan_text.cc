@@ -156,6 +156,12 @@ std::string decisions_text(const Json& decisions, Sentences sentences) {
          "more of each: cleave explain -v\n";
 }
 
+void print_begun(const Json& answer) {
+  std::cout << "move " << answer["move"] << " begun; see `cleave status`\n";
+  for (const Json& warning : answer.value("warnings", Json::array()))
+    print_line("warning: " + warning.get<std::string>(), 2);
+}
+
 std::string ratio(const Json& plan, const char* field) {
   const auto ppm = plan.value(field, std::uint64_t{0});
   const std::string digits = std::to_string(100 + ppm / 10'000 % 100);

@@ -1,6 +1,6 @@
 // A plan of the balancer, and decisions, for people, as the router's JSON has them.
 //
-// Pure, but for `print_plan`. Threads: any.
+// Pure, but for what prints. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,9 @@ enum class Sentences : std::uint8_t { kNo, kYes };
 // A table: when, what, from, to, ranges, keys, load before and after. With sentences each decision
 // also has its reason, what was expected and what came of it.
 std::string decisions_text(const Json& decisions, Sentences sentences);
+
+// That a move was begun, and of what it was warned, on standard output.
+void print_begun(const Json& answer);
 
 // Millionths as "1.53".
 std::string ratio(const Json& plan, const char* field);

@@ -442,18 +442,19 @@ Result<std::uint64_t> Balancer::approve(const std::string& plan) {
   // Its moves could not begin any more, and would count as failed.
   if (planned_ != view_->epoch())
     return fail(Code::kConflict, "the ring has changed since the plan was made; ask again shortly");
-  for (const balance::PlannedMove& planned : plan_->moves) begin(planned);
+  const auto wanted = std::ranges::count_if(
+      plan_->moves, [this](const balance::PlannedMove& planned) { return begin(planned); });
   for (const ring::TokenRange& range : plan_->merges) merge(range);
-  return plan_->moves.size();
+  return static_cast<std::uint64_t>(wanted);
 }
 
-void Balancer::begin(const balance::PlannedMove& planned) {
+bool Balancer::begin(const balance::PlannedMove& planned) {
   // The document does not show it until it has begun; a plan made meanwhile would want it twice.
   const bool wanted = std::ranges::any_of(underway_, [&](const Underway& other) {
     return other.planned.source == planned.source ||
            other.planned.destination == planned.destination;
   });
-  if (wanted) return;
+  if (wanted) return false;
   underway_.push_back({.planned = planned, .total_before = balance::slow_load(*picture_)});
   options_.decided({.at = options_.loop.wall_now(),
                     .kind = "move",
@@ -476,6 +477,7 @@ void Balancer::begin(const balance::PlannedMove& planned) {
         if (begun) return;
         std::erase_if(underway_, [&](const Underway& other) { return other.planned == planned; });
       }));
+  return true;
 }
 
 void Balancer::merge(const ring::TokenRange& range) {

@@ -64,7 +64,7 @@ class Balancer {
   // We ourselves have written to the node's server.
   void wrote(NodeId node) { attribution_.moved(node); }
   void set_usual(std::vector<balance::UsualLevel> usual) { usual_ = std::move(usual); }
-  // Begins what the plan of this id proposed; answers how many moves. Errors: kConflict when there
+  // Wants what the plan of this id proposed; answers how many moves. Errors: kConflict when there
   // is nothing to approve, when the plan or the ring has changed since, or where nothing may begin.
   Result<std::uint64_t> approve(const std::string& plan);
 
@@ -118,7 +118,8 @@ class Balancer {
   std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
   bool may_begin(const balance::PlannedMove& planned);
-  void begin(const balance::PlannedMove& planned);
+  // False: one of its nodes has another one to do, so it is not wanted now.
+  bool begin(const balance::PlannedMove& planned);
   void warn_of_scripts(const ring::RangeSet& ranges) const;
   std::string made_up_keys(const ring::RangeSet& ranges) const;
   ScriptsRan scripts_ran() const;

@@ -201,16 +201,20 @@ void Controller::Impl::poll_nodes() {
 void Controller::Impl::move_ended(const MoveRecord& record) {
   if (balancer != nullptr) balancer->move_ended(record);
   const bool committed = record.end == MoveEnd::kCommitted;
+  const bool began = record.end != MoveEnd::kRefused;
+  const std::string real = std::to_string(record.keys_copied) + " keys, " +
+                           std::to_string(record.bytes_copied) + " bytes, held for " +
+                           std::to_string(record.fenced.count()) + " us";
   decide({.at = record.ended,
-          .kind = committed ? "moved" : "aborted",
+          .kind = committed ? "moved"
+                  : began   ? "aborted"
+                            : "refused",
           .subject = describe(record.move.ranges),
           .reason = committed ? record.move.reason : record.why,
           .predicted = "",
-          .real = std::to_string(record.keys_copied) + " keys, " +
-                  std::to_string(record.bytes_copied) + " bytes, held for " +
-                  std::to_string(record.fenced.count()) + " us",
+          .real = began ? real : "",
           .move = decided_move(record.move, record.keys_copied, record.bytes_copied)});
-  ++(committed ? totals.committed : totals.aborted);
+  if (began) ++(committed ? totals.committed : totals.aborted);
   totals.keys += record.keys_copied;
   totals.bytes += record.bytes_copied;
   keep_newest(ended, record);

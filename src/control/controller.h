@@ -102,8 +102,6 @@ class Controller final : public backend::Gate,
   void give_up(MoveId move, GiveUp how, Done<void> done) override;
   void allow_old_readers(Done<void> done) override;
   void abort_all(Then then, Done<std::uint64_t> done) override;
-  void undo(MoveId move, Done<MoveId> done) override;
-  void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) override;
   void cut(CutOrder order, Done<void> done) override;
   void merge(ring::TokenRange range, Done<void> done) override;
   void freeze(bool frozen, Done<void> done) override;

@@ -33,13 +33,18 @@ class Controller::Impl {
   Status status() const;
 
   // ---- orders (controller_orders.cc) ----
-  // Every edit of a person's order: by whoever leads.
+  // Every edit of a person's order: by whoever leads. `settled` (may be empty): what became of one
+  // that was answered with kTimeout.
   void order(DocumentWriter::Edit edit, std::string kind, std::string subject,
-             Operator::Done<void> done);
+             Operator::Done<void> done, DocumentWriter::Settled settled = {});
   void move(ring::MoveRequest request, Operator::Done<MoveId> done);
+  void tell_order(const ring::MoveRequest& request, const std::vector<std::string>& warnings,
+                  const Result<MoveId>& begun);
   void abort(MoveId id, Operator::Done<void> done);
   void abort_all(Operator::Then then, Operator::Done<std::uint64_t> done);
-  void undo(const MoveRecord* record, Operator::Done<MoveId> done);
+  // What will be told of these when they end; and that it is not so after all.
+  void note_aborts(const std::vector<MoveId>& moves);
+  void forget_aborts(const std::vector<MoveId>& moves);
   void cut(CutOrder wanted, Operator::Done<void> done);
   void presplit(PresplitOrder wanted, Instant until, Operator::Done<Presplit> done);
   void announce(const PresplitOrder& wanted, Result<Presplit> rehearsed,

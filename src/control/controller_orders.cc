@@ -21,15 +21,7 @@ void answer(net::Loop& loop, Operator::Done<T> done, Result<T> result) {
 }
 
 constexpr milliseconds kLookAgain{200};
-
-// nullptr: none is remembered.
-const MoveRecord* newest_committed(const std::deque<MoveRecord>& ended,
-                                   const std::function<bool(const ring::Move&)>& is_it) {
-  const auto found = std::ranges::find_if(ended, [&](const MoveRecord& record) {
-    return record.end == MoveEnd::kCommitted && is_it(record.move);
-  });
-  return found == ended.end() ? nullptr : &*found;
-}
+constexpr const char* kByOrder = "aborted by order";
 
 // How many pieces lie elsewhere than the ring without cuts has them.
 Result<std::uint64_t> astray(const ring::RingView& view) {
@@ -87,7 +79,7 @@ std::string Controller::Impl::node_name(NodeId node) const {
 }
 
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
-                             Operator::Done<void> done) {
+                             Operator::Done<void> done, DocumentWriter::Settled settled) {
   const auto late = std::make_shared<Operator::Done<void>>();
   const auto told = [this, kind = std::move(kind), subject = std::move(subject)] {
     decide({.at = options.loop.wall_now(),
@@ -97,21 +89,23 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
             .predicted = "",
             .real = ""});
   };
-  writer.order(std::move(edit), kOrderPatience,
-               guarded(alive,
-                       [this, told, late, done = std::move(done)](Result<SharedDocument> document) {
-                         if (document) {
-                           told();
-                           return done({});
-                         }
-                         unsettled = late.get();
-                         done(std::unexpected(document.error()));
-                         unsettled = nullptr;
-                       }),
-               guarded(alive, [told, late](DocumentWriter::Fate fate) {
-                 if (fate == DocumentWriter::Fate::kLanded) told();
-                 if (*late) (*late)(late_result(fate));
-               }));
+  writer.order(
+      std::move(edit), kOrderPatience,
+      guarded(alive,
+              [this, told, late, done = std::move(done)](Result<SharedDocument> document) {
+                if (document) {
+                  told();
+                  return done({});
+                }
+                unsettled = late.get();
+                done(std::unexpected(document.error()));
+                unsettled = nullptr;
+              }),
+      guarded(alive, [told, late, settled = std::move(settled)](DocumentWriter::Fate fate) {
+        if (fate == DocumentWriter::Fate::kLanded) told();
+        if (settled) settled(fate);
+        if (*late) (*late)(late_result(fate));
+      }));
 }
 
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
@@ -123,33 +117,16 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
         fail(Code::kConflict, "node " + name_of(document, request.source) +
                                   " owns that already: there is nothing to move"));
   }
-  decide({.at = options.loop.wall_now(),
-          .kind = "order",
-          .subject = describe(request.ranges),
-          .reason = "move: " + request.reason,
-          .predicted = "",
-          .real = "",
-          .move = DecidedMove{.id = {},
-                              .source = name_of(document, request.source),
-                              .destination = name_of(document, request.destination),
-                              .ranges = request.ranges}});
   std::vector<std::string> warnings;
   if (balancer != nullptr) {
     warnings = {balancer->bypass_warning(request.source),
                 balancer->bypass_warning(request.destination),
                 balancer->scripts_warning(ring::normalised(request.ranges))};
   }
-  for (const std::string& warning : warnings) {
-    if (warning.empty()) continue;
-    decide({.at = options.loop.wall_now(),
-            .kind = "warning",
-            .subject = describe(request.ranges),
-            .reason = warning,
-            .predicted = "",
-            .real = ""});
-  }
   const std::uint64_t ticket = board->want(
-      std::move(request), guarded(alive, [this, done = std::move(done)](Result<MoveId> begun) {
+      request, guarded(alive, [this, request, warnings = std::move(warnings),
+                               done = std::move(done)](Result<MoveId> begun) {
+        tell_order(request, warnings, begun);
         // What its driver was told by the writer is a reason of now, not of the order.
         if (!begun && begun.error().code == Code::kConflict && !writer.trouble().empty())
           return done(fail(Code::kUnavailable, begun.error().message));
@@ -161,56 +138,98 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
                      }));
 }
 
-// Anybody may abort, with no leader too (rule 22). The driver sees it in the document.
+// What never began is not told as ordered. One that its driver refused has a record of its own
+// (`move_ended`), by its code.
+void Controller::Impl::tell_order(const ring::MoveRequest& request,
+                                  const std::vector<std::string>& warnings,
+                                  const Result<MoveId>& begun) {
+  if (!begun && begun.error().code == Code::kConflict) return;
+  const ring::Document& document = membership.view()->document();
+  Decision told{.at = options.loop.wall_now(),
+                .kind = begun ? "order" : "refused",
+                .subject = describe(request.ranges),
+                .reason = "move: " + request.reason,
+                .predicted = "",
+                .real = "",
+                .move = DecidedMove{.id = begun ? *begun : MoveId{},
+                                    .source = name_of(document, request.source),
+                                    .destination = name_of(document, request.destination),
+                                    .ranges = request.ranges}};
+  if (!begun) told.reason += ": " + begun.error().message;
+  decide(std::move(told));
+  for (const std::string& warning : warnings) {
+    if (!begun || warning.empty()) continue;
+    decide({.at = options.loop.wall_now(),
+            .kind = "warning",
+            .subject = describe(request.ranges),
+            .reason = warning,
+            .predicted = "",
+            .real = ""});
+  }
+}
+
+void Controller::Impl::note_aborts(const std::vector<MoveId>& moves) {
+  for (const MoveId id : moves) {
+    if (board != nullptr) board->note_abort(id, kByOrder);
+  }
+}
+
+void Controller::Impl::forget_aborts(const std::vector<MoveId>& moves) {
+  for (const MoveId id : moves) {
+    if (board != nullptr) board->forget_abort(id);
+  }
+}
+
+// Anybody may abort, with no leader too (rule 22). The driver sees it in the document, perhaps
+// before the writer is answered: so what is told of its end is noted first, and taken back where
+// nothing was written.
 void Controller::Impl::abort(MoveId id, Operator::Done<void> done) {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr || ring::find_move(view->document(), id) == nullptr) {
     return answer<void>(options.loop, done,
                         fail(Code::kNotFound, "no move of that id is under way"));
   }
-  if (board != nullptr) board->note_abort(id, "aborted by order");
+  note_aborts({id});
   order([id](const ring::Document& document) { return ring::abort_by_order(document, {{id}}); },
         "abort", "move " + std::to_string(id.value()),
-        guarded(alive, [this, id, done = std::move(done)](Result<void> aborted) {
-          if (!aborted && board != nullptr) board->forget_abort(id);
+        [this, id, done = std::move(done)](Result<void> aborted) {
+          if (!aborted && aborted.error().code != Code::kTimeout) forget_aborts({id});
           done(std::move(aborted));
-        }));
-}
-
-void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64_t> done) {
-  const auto aborted = std::make_shared<std::uint64_t>(0);
-  const bool freeze = then == Operator::Then::kFreeze;
-  if (board != nullptr) {
-    board->forget_waiting("aborted by order");
-    for (const MoveStatus& running : board->status())
-      board->note_abort(running.move.id, "aborted by order");
-  }
-  const auto edit = [aborted, freeze](const ring::Document& document) -> Result<ring::Document> {
-    const std::vector<MoveId> moves = uncommitted(document);
-    *aborted = moves.size();
-    if (moves.empty() && !freeze) return fail(Code::kConflict, "no move is under way");
-    return freeze ? frozen_without(document, moves) : ring::abort_by_order(document, moves);
-  };
-  order(edit, freeze ? "freeze" : "abort", freeze ? "the pool, and all moves" : "all moves",
-        [aborted, done = std::move(done)](const Result<void>& written) {
-          done(written ? Result<std::uint64_t>(*aborted) : std::unexpected(written.error()));
+        },
+        [this, id](DocumentWriter::Fate fate) {
+          if (fate != DocumentWriter::Fate::kLanded) forget_aborts({id});
         });
 }
 
-void Controller::Impl::undo(const MoveRecord* record, Operator::Done<MoveId> done) {
-  if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
-  if (record == nullptr) {
-    return answer<MoveId>(options.loop, done,
-                          fail(Code::kNotFound,
-                               "this leader remembers no committed move of that; order the way "
-                               "back by `cleave move`"));
-  }
-  move({.ranges = record->move.ranges,
-        .source = record->move.destination,
-        .destination = record->move.source,
-        .reason = "undo of move " + std::to_string(record->move.id.value()),
-        .now = options.loop.wall_now()},
-       std::move(done));
+void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64_t> done) {
+  const bool freeze = then == Operator::Then::kFreeze;
+  const auto moves = std::make_shared<std::vector<MoveId>>();  // as the edit last found them
+  const auto edit = [this, moves,
+                     freeze](const ring::Document& document) -> Result<ring::Document> {
+    forget_aborts(*moves);
+    *moves = uncommitted(document);
+    if (moves->empty() && !freeze) return fail(Code::kConflict, "no move is under way");
+    note_aborts(*moves);
+    return freeze ? frozen_without(document, *moves) : ring::abort_by_order(document, *moves);
+  };
+  const auto forget_waiting = [this] {
+    return board == nullptr ? 0 : board->forget_waiting(kByOrder);
+  };
+  order(
+      edit, freeze ? "freeze" : "abort", freeze ? "the pool, and all moves" : "all moves",
+      [this, moves, forget_waiting, done = std::move(done)](const Result<void>& written) {
+        // Nothing had to be written for those that only wait.
+        const bool none = !written && written.error().code == Code::kConflict && moves->empty();
+        if (written || none) {
+          const bool forgot = forget_waiting() > 0;
+          if (written || forgot) return done(static_cast<std::uint64_t>(moves->size()));
+        }
+        if (written.error().code != Code::kTimeout) forget_aborts(*moves);
+        done(std::unexpected(written.error()));
+      },
+      [this, moves, forget_waiting](DocumentWriter::Fate fate) {
+        fate == DocumentWriter::Fate::kLanded ? void(forget_waiting()) : forget_aborts(*moves);
+      });
 }
 
 // The boundary lies behind the token: the range up to it becomes a cut of its present owner.
@@ -349,21 +368,6 @@ void Controller::give_up(MoveId move, GiveUp how, Done<void> done) {
 void Controller::allow_old_readers(Done<void> done) {
   impl_->order([](const ring::Document& document) { return ring::set_old_readers(document, true); },
                "downgrade", "the pool", std::move(done));
-}
-
-void Controller::undo(MoveId move, Done<MoveId> done) {
-  impl_->undo(
-      newest_committed(impl_->ended, [&](const ring::Move& other) { return other.id == move; }),
-      std::move(done));
-}
-
-void Controller::undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) {
-  const ring::RangeSet wanted = ring::normalised(std::move(ranges));
-  impl_->undo(newest_committed(impl_->ended,
-                               [&](const ring::Move& other) {
-                                 return ring::difference(wanted, other.ranges).empty();
-                               }),
-              std::move(done));
 }
 
 void Controller::cut(CutOrder order, Done<void> done) {

@@ -32,12 +32,17 @@ ring::Move as_move(const migrate::Migration& migration) {
           .started = request.now};
 }
 
+MoveEnd end_of(const migrate::Migration& migration) {
+  if (migration.outcome().committed) return MoveEnd::kCommitted;
+  return migration.id() == MoveId{} ? MoveEnd::kRefused : MoveEnd::kAborted;
+}
+
 MoveRecord record_of(const migrate::Migration& migration, const net::Loop& loop) {
   const UnixMillis ended = loop.wall_now();
   const migrate::Progress& progress = migration.progress();
   const auto took = std::chrono::milliseconds(ended.value() - migration.request().now.value());
   MoveRecord record{.move = as_move(migration),
-                    .end = migration.outcome().committed ? MoveEnd::kCommitted : MoveEnd::kAborted,
+                    .end = end_of(migration),
                     .why = migration.outcome().why,
                     .keys_copied = progress.keys_copied,
                     .bytes_copied = progress.bytes_copied,
@@ -322,13 +327,17 @@ Result<void> MoveBoard::abort(MoveId move, const std::string& why) {
   return fail(Code::kNotFound, known ? "no driver has that move" : "no such move is under way");
 }
 
-void MoveBoard::forget_waiting(const std::string& why) {
+std::size_t MoveBoard::forget_waiting(const std::string& why) {
+  std::size_t forgotten = waiting_.size();
   for (Wanted& wanted : std::exchange(waiting_, {})) {
     if (wanted.begun) wanted.begun(fail(Code::kUnavailable, why));
   }
   for (std::size_t i = 0; i < drivers_.size(); ++i) {
-    if (drivers_[i]->migration().id() == MoveId{}) drivers_[i]->abort(why);
+    if (drivers_[i]->migration().id() != MoveId{}) continue;
+    drivers_[i]->abort(why);
+    ++forgotten;
   }
+  return forgotten;
 }
 
 void MoveBoard::wind_down(const std::string& why) {

@@ -57,8 +57,8 @@ class MoveBoard {
   std::uint64_t want(ring::MoveRequest request, Begun begun, Tried tried = {});
   // What waits for its turn still is wanted no more: kUnavailable, with what it waited for.
   void withdraw(std::uint64_t ticket);
-  // Likewise all that has not begun.
-  void forget_waiting(const std::string& why);
+  // Likewise all that has not begun; answers how many.
+  std::size_t forget_waiting(const std::string& why);
   // Somebody takes the move back in the document: what will be told of its end.
   void note_abort(MoveId move, std::string why) { reasons_[move] = std::move(why); }
   // It could not be.

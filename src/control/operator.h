@@ -55,13 +55,14 @@ struct LeftoverStatus {
   milliseconds stuck_for{0};
 };
 
-enum class MoveEnd : std::uint8_t { kCommitted, kAborted };
+// kRefused: it never began, and has no id.
+enum class MoveEnd : std::uint8_t { kCommitted, kAborted, kRefused };
 
 // A move that is over. Kept in memory, the newest 1,000.
 struct MoveRecord {
   ring::Move move;
   MoveEnd end = MoveEnd::kAborted;
-  std::string why;  // of an abort
+  std::string why;  // of an abort or a refusal
   std::uint64_t keys_copied = 0;
   std::uint64_t bytes_copied = 0;
   milliseconds took{0};
@@ -242,7 +243,7 @@ struct RouterStatus {
   std::optional<milliseconds> heard;  // how long ago it answered; only the leader knows
 };
 
-// Of this router's time as the leader.
+// Of this router's time as the leader; without moves that never began.
 struct MoveTotals {
   std::uint64_t committed = 0;
   std::uint64_t aborted = 0;
@@ -310,20 +311,18 @@ class Operator {
   // Lets routers of an older version join again: no move begins until `freeze(false)`.
   virtual void allow_old_readers(Done<void> done) = 0;
   // All moves that are not committed, and those that wait; with kFreeze none begins afterwards, in
-  // the same change. Answers how many were under way.
+  // the same change. Answers how many were under way. What waits is forgotten only when the order
+  // is carried out.
   enum class Then : std::uint8_t { kGoOn, kFreeze };
   virtual void abort_all(Then then, Done<std::uint64_t> done) = 0;
-  // A move back of an ended, committed move.
-  virtual void undo(MoveId move, Done<MoveId> done) = 0;
-  // The same of the newest one that moved all of these.
-  virtual void undo(std::vector<ring::TokenRange> ranges, Done<MoveId> done) = 0;
   // A boundary at the token: the range that ends there becomes a cut of its present owner.
   virtual void cut(CutOrder order, Done<void> done) = 0;
   virtual void merge(ring::TokenRange range, Done<void> done) = 0;
   virtual void freeze(bool frozen, Done<void> done) = 0;
   virtual void set_mode(ring::Mode mode, Done<void> done) = 0;
-  // Begins what the last plan proposed, if that is the plan of this id still (Status::plan_id), and
-  // unless the mode is observe. Answers how many moves were begun.
+  // Wants what the last plan proposed, if that is the plan of this id still (Status::plan_id), and
+  // unless the mode is observe. Answers how many moves are wanted: each begins when its nodes are
+  // free, or is refused.
   virtual void approve(std::string plan, Done<std::uint64_t> done) = 0;
   virtual void add_node(ring::Node node, Done<NodeId> done) = 0;
   virtual void drain_node(NodeId node, Done<void> done) = 0;

@@ -58,6 +58,39 @@ def coordinator_away(lab):
     lab.must(code == 0, f"cleave orders: {code} {text[:80]!r}")
 
 
+@case("O5c", "an abort that could not be written changes nothing of what is told", seconds=75)
+def refused_abort(lab):
+    etcd = lab.etcd()
+    first, second = lab.servers(2)
+    router = lab.router(
+        [first, second],
+        coordination=etcd.coordination(),
+        adopt=False,
+        limits={"copy_bytes_per_second": 100_000},
+    )
+    router.adopt()
+    first.fill(router.keys_of("a", 400), os.urandom(4_000))
+    move = router.order("a", "b")
+    wait_for("its copies", lambda: [m for m in router.moves() if m["keys_copied"]], 15, 0.05)
+    etcd.freeze()
+    # From then on nothing is sent that may land later.
+    wait_for("it to be noticed", lambda: router.get("/status")["coordinator"] != "ok", 15, 0.2)
+    refused_soon(lab, router, [("/freeze", {"abort": True})])
+    fates = {o["fate"] for o in router.get("/orders?here")["orders"] if "freeze" in o["order"]}
+    if not lab.must(fates == {"not-done"}, f"the check wants a refused order, has {fates}"):
+        etcd.thaw()
+        return
+    first.kill()
+    time.sleep(1.0)
+    etcd.thaw()
+    why = router.finish(move, 40)["why"]
+    lab.must("by order" not in why and "a" in why, f"moves: {why}")
+    told = [d for d in router.get("/decisions")["decisions"] if d["kind"] == "aborted"]
+    reasons = [d["reason"] for d in told]
+    lab.must(told and "by order" not in reasons[0], f"explain: {reasons}")
+    lab.must("aborted by order" not in router.log(), "the log says: aborted by order")
+
+
 @case("O5b", "the same with SQLite, whose file cannot be written", seconds=45)
 def register_cannot_be_written(lab):
     import sqlite3
@@ -485,3 +518,61 @@ def undo(lab):
     lab.must(code == 0, f"undo {move}: {told[-150:]!r}")
     router.settled()
     lab.must(not router.ranges("b"), "the move was not undone")
+    move = router.order("a", "b")
+    router.finish(move)
+    router.settled()
+    router.kill(signal.SIGTERM)
+    router.start()
+    router.leading()
+    time.sleep(1)
+    code, text = router.command("moves")
+    lab.must(code == 0 and str(move) in text, f"cleave moves after a restart: {text[-200:]!r}")
+    code, told = router.command("undo", str(move))
+    lab.must(code == 0, f"undo {move} after a restart: {told[-150:]!r}")
+    router.settled()
+    lab.must(not router.ranges("b"), "the move was not undone after a restart")
+    code, told = router.command("undo", str(move))
+    lab.must(code != 0 and "nothing to move back" in told, f"undo {move} again: {told[-150:]!r}")
+    code, told = router.command("undo", "999999")
+    lab.must("no committed move 999999 is known" in told, f"undo 999999: {told[-150:]!r}")
+
+
+@case("B10r", "a move that never began is refused, not aborted, not told as ordered", seconds=45)
+def refused_move(lab):
+    first, second, router = lab.pair()
+    first.fill(("k1", "k2"), "v")
+    before = router.get("/status")["move_totals"]["aborted"]
+    second.call("CONFIG", "SET", "maxmemory", "1000000")
+    status, text, _ = router.attempt(
+        "POST", "/moves", {"ranges": router.ranges("a"), "to": "b", "reason": "a trial"}
+    )
+    lab.must(status >= 400 and "OOM" in text, f"the move: {status} {text[:150]}")
+    time.sleep(0.5)
+    newest = router.get("/moves")["ended"][0]
+    lab.must(newest["end"] == "refused" and "OOM" in newest["why"], f"moves: {newest}")
+    code, text = router.command("moves")
+    rows = [line.split() for line in text.splitlines() if "refused" in line]
+    lab.must(code == 0 and rows and rows[0][0] == "-", f"cleave moves: {text[-300:]!r}")
+    aborted = router.get("/status")["move_totals"]["aborted"]
+    lab.must(aborted == before, f"{aborted - before} moves count as aborted")
+    told = [d["kind"] for d in router.get("/decisions")["decisions"] if d.get("source") == "a"]
+    lab.must(told[:1] == ["refused"] and "order" not in told[:2], f"explain: {told[:4]}")
+
+
+@case("B10s", "explain names nodes, and ranges as orders take them", seconds=45)
+def names_and_ranges(lab):
+    router = lab.router(lab.servers(3))
+    router.command("cut", "--at", "0x8000000000000000")
+    code, text = router.command("merge", "--range", "0x0-0xffffffffffffffff")
+    lab.must(code == 0, f"merge: {text[-150:]!r}")
+    code, text = router.command("merge", "--range", "0x0-0xffffffffffffffff")
+    lab.must("in 0000000000000000-ffffffffffffffff" in text, f"merge again: {text[-150:]!r}")
+    for words in (("drain", "c"), ("undrain", "c"), ("weight", "c", "2")):
+        router.command("node", *words)
+    subjects = [d["subject"] for d in router.get("/decisions")["decisions"]]
+    lab.must(not [s for s in subjects if "(" in s or "]" in s], f"ranges: {subjects}")
+    for wanted in ("drain c", "undrain c", "weight of c: 2"):
+        lab.must(wanted in subjects, f"{wanted} is not among {subjects}")
+    lab.must("drain c" in router.log(), "the log does not name the node")
+
+
