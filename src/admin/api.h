@@ -161,7 +161,11 @@ class Api {
   // The node of that name; nothing, and `done` is answered, where there is none.
   std::optional<NodeId> known_node(const std::string& name, const Done& done);
   void add_node(ring::Node node, const Done& done);
-  Result<void> check_newcomer(const std::string& address, const Result<std::string>& run_id) const;
+  // Of each member's server its run id, or why it is not known.
+  using RunIds = std::vector<Result<std::string>>;
+  void identify(const ring::Node& node, const std::function<void(const RunIds&)>& done);
+  Result<void> check_newcomer(const ring::Node& node, const RunIds& servers,
+                              control::Force force) const;
   void post_presplit(const net::HttpRequest& request, const Done& done);
   void delete_event(const std::string& name, const Done& done);
   void post_adopt(const net::HttpRequest& request, const Done& done);

@@ -1,5 +1,7 @@
 // The orders of admin/api.h.
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -291,7 +293,7 @@ void Api::post_node(const net::HttpRequest& request, const Done& done) {
   node.hash_key = body.text("hash_key", Body::Need::kOptional);
   node.weight = static_cast<std::uint32_t>(body.number("weight", 1, 1'000).value_or(1));
   node.members = read_members(body);
-  const bool force = body.flag("force");
+  const auto force = body.flag("force") ? control::Force::kYes : control::Force::kNo;
   if (!is_node_name(node.name)) {
     body.fail("field 'name': " + std::string(kNodeNameRule) + ", got '" + shown(node.name) + "'");
   }
@@ -299,15 +301,29 @@ void Api::post_node(const net::HttpRequest& request, const Done& done) {
     done(error_response(read.error()));
     return;
   }
-  if (force) return add_node(std::move(node), done);
-  const std::string address = node.members.front().address;
-  // Read once in `read_members` already.
-  const net::Address server = net::parse_address(address).value_or(net::Address{});
-  options_.router.identify(server, [this, node, address, done](const Result<std::string>& run_id) {
-    const Result<void> fit = check_newcomer(address, run_id);
+  identify(node, [this, node, force, done](const RunIds& servers) {
+    const Result<void> fit = check_newcomer(node, servers, force);
     if (!fit) return done(error_response(fit.error()));
     add_node(node, done);
   });
+}
+
+void Api::identify(const ring::Node& node, const std::function<void(const RunIds&)>& done) {
+  struct Asked {
+    RunIds servers;
+    std::size_t open = 0;
+  };
+  const auto asked = std::make_shared<Asked>();
+  asked->open = node.members.size();
+  asked->servers.assign(node.members.size(), std::string());
+  for (std::size_t i = 0; i < node.members.size(); ++i) {
+    // Read once in `read_members` already.
+    const auto address = net::parse_address(node.members[i].address).value_or(net::Address{});
+    options_.router.identify(address, [asked, i, done](Result<std::string> run_id) {
+      asked->servers[i] = std::move(run_id);
+      if (--asked->open == 0) done(asked->servers);
+    });
+  }
 }
 
 void Api::add_node(ring::Node node, const Done& done) {
@@ -316,20 +332,28 @@ void Api::add_node(ring::Node node, const Done& done) {
   });
 }
 
-// A server that does not answer, or is in the pool under another name, is a slip of the finger.
-Result<void> Api::check_newcomer(const std::string& address,
-                                 const Result<std::string>& run_id) const {
-  if (!run_id) {
-    return fail(Code::kConflict, "the server at " + address +
-                                     " does not serve: " + run_id.error().message +
+// A server that does not answer, or is in the pool under another name, is a slip of the finger. The
+// first may be meant, the second never is; where the texts alone tell it, `ring::add_node` refuses.
+Result<void> Api::check_newcomer(const ring::Node& node, const RunIds& servers,
+                                 control::Force force) const {
+  const Result<std::string>& primary = servers.front();
+  if (!primary && force == control::Force::kNo) {
+    return fail(Code::kConflict, "the server at " + node.members.front().address +
+                                     " does not serve: " + primary.error().message +
                                      "; to add it all the same: 'force' (cleave node add --force)");
   }
   const control::Status status = options_.order_taker.status();
-  for (const proxy::NodeHealth& known : options_.router.health()) {
-    if (status.view == nullptr || known.identity.incarnation.run_id != *run_id) continue;
-    return fail(Code::kConflict, "the server at " + address +
-                                     " is in the pool already: it is node " +
-                                     name_of(status.view->document(), known.node));
+  std::map<std::string, std::string> known;
+  for (const proxy::NodeHealth& each : options_.router.health()) {
+    if (status.view == nullptr) continue;
+    known.emplace(each.identity.incarnation.run_id,
+                  "in the pool already: it is node " + name_of(status.view->document(), each.node));
+  }
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!servers[i] || servers[i]->empty()) continue;
+    const std::string& address = node.members[i].address;
+    const auto [found, is_new] = known.emplace(*servers[i], "the one at " + address + " too");
+    if (!is_new) return fail(Code::kConflict, "the server at " + address + " is " + found->second);
   }
   return {};
 }

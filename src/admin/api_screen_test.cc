@@ -79,6 +79,23 @@ TEST_F(ScreenTest, ANodeThatJoinsHasAPlainNameAndANewServer) {
             std::string::npos);
 }
 
+TEST_F(ScreenTest, ADoubleIsRefusedAlsoByForceAndOfEveryMember) {
+  router_.servers = {{"127.0.0.1:7003", "run-c"},
+                     {"127.0.0.1:7004", "run-d"},
+                     {"10.0.0.1:7003", "run-c"},
+                     {"localhost:7002", "run-b"}};
+  for (const char* force : {"false", "true"}) {
+    const auto said = [&](const std::string& members) {
+      return added(R"({"name":"c","members":[)" + members + R"(],"force":)" + force + "}");
+    };
+    EXPECT_EQ(said(R"("127.0.0.1:7003","127.0.0.1:7004")"), "200 add c 127.0.0.1:7003 x1");
+    EXPECT_NE(said(R"("localhost:7002")").find("it is node b"), std::string::npos);
+    EXPECT_NE(said(R"("127.0.0.1:7003","localhost:7002")").find("it is node b"), std::string::npos);
+    EXPECT_NE(said(R"("127.0.0.1:7003","10.0.0.1:7003")").find("the one at 127.0.0.1:7003 too"),
+              std::string::npos);
+  }
+}
+
 TEST_F(ScreenTest, NotReadyNamesTheServersAndWhy) {
   router_.serves = false;
   const net::HttpResponse response = ask("GET", "/ready");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,12 +72,14 @@ class RecordingRouter final : public RouterFacts {
   void identify(const net::Address& address,
                 std::function<void(Result<std::string>)> done) override {
     addresses_asked.push_back(net::to_string(address));
-    done(identified);
+    const auto found = servers.find(net::to_string(address));
+    done(found == servers.end() ? identified : Result<std::string>(found->second));
   }
 
   StateBook book;
   PastDecisions past;
   std::vector<std::string> addresses_asked;
+  std::map<std::string, std::string> servers;               // run ids, by address
   Result<std::string> identified = std::string("run-new");  // the server of a node that joins
   bool serves = true;
 };

@@ -9,6 +9,7 @@
 #include "balance/named_constants.h"
 #include "base/ascii.h"
 #include "base/node_name.h"
+#include "base/server_text.h"
 #include "ring/edits.h"
 
 namespace cleave::app {
@@ -39,9 +40,7 @@ net::Address read_server(Section& section, std::set<std::string>& seen) {
   net::Address address = section.address("address");
   if (address.port == 0) section.fail("address", "want a port from 1 to 65535");
   // Two names for one server that can be told apart from here; others by the server's run id.
-  net::Address same = address;
-  if (lowered(same.host) == "localhost") same.host = "127.0.0.1";
-  if (!seen.insert(net::to_string(same)).second) {
+  if (!seen.insert(comparable_address(net::to_string(address))).second) {
     section.fail("address", net::to_string(address) + " is there twice; a server is one member");
   }
   return address;

@@ -43,11 +43,6 @@ Result<std::string> read_address(std::string_view text) {
   return join_address(text.substr(0, colon), text.substr(colon + 1));
 }
 
-std::string resolved_localhost(std::string_view address) {
-  if (host_of(address) != kLocalhost) return std::string(address);
-  return "127.0.0.1" + std::string(address.substr(kLocalhost.size()));
-}
-
 std::string without_brackets(std::string_view address) {
   std::string text(address);
   std::erase_if(text, [](char c) { return c == '[' || c == ']'; });

@@ -17,9 +17,6 @@ Result<std::string> join_address(std::string_view host, std::string_view port);
 // From "host:port". Errors as above.
 Result<std::string> read_address(std::string_view text);
 
-// The same with "127.0.0.1" for "localhost", to find one server under two names.
-std::string resolved_localhost(std::string_view address);
-
 // The same without the brackets of an IPv6 host, as programs write it that take what stands behind
 // the last colon for the port.
 std::string without_brackets(std::string_view address);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/server_text.h"
 #include "convert/address.h"
 #include "ring/document.h"
 #include "ring/utf8.h"
@@ -129,7 +130,7 @@ void Notes::check_addresses(const Pool& pool) {
   std::set<std::string> seen;
   for (const PoolNode& node : pool.nodes) {
     for (const std::string& member : node.members) {
-      if (seen.insert(resolved_localhost(member)).second) continue;
+      if (seen.insert(comparable_address(member)).second) continue;
       refuse(0, "server " + member +
                     " is there twice: two nodes on one server would see each other's keys; give "
                     "each its own server");

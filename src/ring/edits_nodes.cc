@@ -1,8 +1,10 @@
 // Edits of the set of nodes and their weights (ring/edits.h).
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
+#include "base/server_text.h"
 #include "ring/edit_steps.h"
 #include "ring/edits.h"
 #include "ring/ownership.h"
@@ -36,6 +38,21 @@ bool is_named_by_leftover(const Document& document, NodeId id) {
   });
 }
 
+// Here, and not among what every document must be: one that was written before this rule is read.
+Result<void> check_doubles(const Document& document, const Node& newcomer) {
+  std::map<std::string, std::string> known;
+  for (const Node& node : document.nodes)
+    for (const Member& member : node.members)
+      known.emplace(comparable_address(member.address), "of node '" + node.name + "' already");
+  for (const Member& member : newcomer.members) {
+    const auto [found, is_new] = known.emplace(comparable_address(member.address), "given twice");
+    if (!is_new)
+      return conflict("add node: address '" + member.address + "' is " + found->second +
+                      "; a server is one member");
+  }
+  return {};
+}
+
 bool owns_some(const Document& document, NodeId id) {
   const std::vector<Arc> arcs = owners(document);
   return std::ranges::find(arcs, id, &Arc::node) != arcs.end();
@@ -46,6 +63,11 @@ bool owns_some(const Document& document, NodeId id) {
 Result<Document> add_node(const Document& document, const Node& node, UnixMillis now) {
   if (const auto good = check_cuttable(document, "add node"); !good) {
     return std::unexpected(good.error());
+  }
+  // Of a double name `validate` tells.
+  if (find_node(document, node.name) == nullptr) {
+    if (const auto good = check_doubles(document, node); !good)
+      return std::unexpected(good.error());
   }
   Document next = advanced(document);
   next.nodes.push_back(node);

@@ -21,6 +21,19 @@ TEST_F(Edits, AJoiningNodeGetsTheNextIdAndNothingElse) {
   expect_invalid(add_node(document_, make_node("c", 0), {}), "weight 0");
 }
 
+TEST_F(Edits, AJoiningNodeHasNoAddressOfAnother) {
+  Node first = make_node("c");
+  first.members = {{.address = "localhost:7009", .rack = ""}};
+  const Document next = must(add_node(document_, first, {}));
+  Node other = make_node("d");
+  for (const char* address : {"localhost:7009", "127.0.0.1:7009", "LOCALHOST:7009"}) {
+    other.members = {{.address = "10.0.0.1:7009", .rack = ""}, {.address = address, .rack = ""}};
+    expect_conflict(add_node(next, other, {}), "is of node 'c' already");
+  }
+  other.members = {{.address = "Cache:7009", .rack = ""}, {.address = "cache:7009", .rack = ""}};
+  expect_conflict(add_node(next, other, {}), "is given twice");
+}
+
 TEST_F(Edits, IdsNeverReturn) {
   Document next = must(add_node(document_, make_node("c"), {}));
   next = must(remove_node(next, NodeId{3}, {}));  // it owns nothing yet

@@ -279,8 +279,17 @@ def node_add(lab):
     for name, address, what in wrong:
         code, text = router.command("node", "add", name, address)
         lab.must(code != 0, f"{what}: accepted: {text[-100:]!r}")
+    for words in (
+        ("z", f"localhost:{first.port}", "--force"),
+        ("z", f"127.0.0.1:{third.port}", f"localhost:{first.port}"),
+        ("z", f"127.0.0.1:{third.port}", f"LOCALHOST:{third.port}"),
+    ):
+        code, text = router.command("node", "add", *words)
+        lab.must(code != 0, f"{' '.join(words)}: accepted: {text[-100:]!r}")
     names = [n["name"] for n in router.get("/status")["nodes"]]
     lab.must(names == ["a", "b"], f"nodes now: {names}")
+    code, text = router.command("node", "add", "h", "127.0.0.1:1", "--force")
+    lab.must(code == 0, f"a dead server by force: {code} {text[-100:]!r}")
 
 
 @case("O16", "cut --at with no token is an error")
