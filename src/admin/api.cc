@@ -18,7 +18,6 @@ namespace {
 
 constexpr UnixMillis kEver{0};
 constexpr std::size_t kDecisionsMax = 1'000;  // of one answer
-constexpr std::size_t kOrderNameLength = 8;
 
 std::vector<std::string> cut_path(const std::string& path) {
   std::vector<std::string> parts;
@@ -29,28 +28,6 @@ std::vector<std::string> cut_path(const std::string& path) {
     begin = end + 1;
   }
   return parts;
-}
-
-// Who answers it: aborts, freezes and edits of the document work at every router, with no leader
-// too; of some the leader had better know, that it does not do again what a person stopped.
-enum class Whose : std::uint8_t { kEverybodys, kRatherTheLeaders, kTheLeaders };
-
-Whose whose(const net::HttpRequest& request, const std::vector<std::string>& parts) {
-  if (parts.empty()) return Whose::kEverybodys;
-  const std::string& what = parts[0];
-  const auto if_so = [](bool leaders) { return leaders ? Whose::kTheLeaders : Whose::kEverybodys; };
-  if (what == "moves" && parts.back() == "clean") return Whose::kEverybodys;
-  if (what == "moves" && parts.back() == "abort") return Whose::kRatherTheLeaders;
-  if (what == "resume" || (what == "nodes" && parts.back() == "drain"))
-    return Whose::kRatherTheLeaders;
-  // It looks first whether keys are left there.
-  if (what == "nodes" && request.method == "DELETE") return if_so(!request.query.contains("force"));
-  if (what == "presplit") return if_so(request.method == "POST");
-  if (what == "status") return if_so(request.query.contains("leader"));
-  if (what == "heat" && request.query.contains("leader")) return Whose::kTheLeaders;
-  if (what == "heat" || what == "decisions") return if_so(request.query.empty());
-  return if_so(what == "moves" || what == "plan" || what == "approve" || what == "flatten" ||
-               what == "adopt" || what == "strays");
 }
 
 // A time in the query; nullopt: it is there, but no number.
@@ -70,17 +47,18 @@ Error no_history() {
 Api::Api(Options options)
     : options_(std::move(options)),
       door_(options_.door),
-      orders_(options_.order_taker.status().session.value().substr(0, kOrderNameLength)) {}
+      orders_(options_.orders != nullptr
+                  ? options_.orders
+                  : std::make_shared<OrderLog>(options_.order_taker.status().session.value().substr(
+                        0, OrderLog::kNameLength))) {
+  orders_->session_over(options_.wall_now());
+}
 
 void Api::handle(const net::HttpRequest& request, const Done& done) {
   if (std::optional<net::HttpResponse> refused = refusal(request)) return done(*refused);
   const Parts parts = cut_path(request.path);
   if (looks(request) && parts == Parts{"ready"}) return get_ready(done);
-  const Whose owner = whose(request, parts);
-  std::function<void()> otherwise;
-  if (owner == Whose::kRatherTheLeaders)
-    otherwise = [this, request, parts, done] { answer(request, parts, done); };
-  if (owner != Whose::kEverybodys && pass_on(request, done, otherwise)) return;
+  if (pass_on(request, parts, done)) return;
   answer(request, parts, done);
 }
 
@@ -100,11 +78,11 @@ void Api::answer(const net::HttpRequest& request, const Parts& parts, const Done
     if (!post(request, parts, done)) done(nothing());
     return;
   }
-  const std::string id = id_of(request).value_or(orders_.next_id());
+  const std::string id = id_of(request).value_or(orders_->next_id());
   const Done answered = remembered(request, id, done);
   if (post(request, parts, answered)) return;
   answered(nothing());
-  orders_.forget(id);
+  orders_->forget(id);
 }
 
 bool Api::get(const net::HttpRequest& request, const Parts& parts, const Done& done) {

@@ -51,6 +51,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,8 @@ class Api {
     history::Store* history = nullptr;
     // Where a ring may have been lost; nullptr: nowhere.
     control::Recovery* recovery = nullptr;
+    // Of the process, which may have had sessions before; nullptr: a new one.
+    std::shared_ptr<OrderLog> orders = nullptr;
     // Asks another router, and runs something later. Empty: there is nobody else, and an order
     // without an answer waits.
     std::function<void(net::HttpCall, std::function<void(Result<net::HttpReply>)>)> ask = {};
@@ -111,12 +114,12 @@ class Api {
 
   // Here, whoever leads.
   void answer(const net::HttpRequest& request, const Parts& parts, const Done& done);
-  // What only the leader knows or does is asked of it; false: we lead, or nobody does. `otherwise`,
-  // if any, runs in place of an answer where the leader has none.
-  bool pass_on(const net::HttpRequest& request, const Done& done,
-               const std::function<void()>& otherwise);
-  void passed(const Result<net::HttpReply>& reply, const OrderRecord& order, bool sent,
-              const Done& done);
+  // What only the leader knows or does is asked of it; false: we lead, or nobody does.
+  bool pass_on(const net::HttpRequest& request, const Parts& parts, const Done& done);
+  struct Passing;  // one request that another router was asked
+  // Whoever leads meanwhile is asked instead, or is told that nobody knows what was done.
+  void watch_leader(const std::shared_ptr<Passing>& passing);
+  void passed(const Result<net::HttpReply>& reply, const Passing& passing);
 
   // `done`, for an order that is remembered: with its id, and at the latest after a while.
   Done remembered(const net::HttpRequest& request, const std::string& id, const Done& done);
@@ -175,7 +178,7 @@ class Api {
 
   Options options_;
   Door door_;
-  OrderLog orders_;
+  std::shared_ptr<OrderLog> orders_;
 };
 
 }  // namespace cleave::admin

@@ -16,16 +16,49 @@ namespace {
 // Every order has its answer by then. What the document says comes sooner (control/operator.h).
 constexpr milliseconds kAnswerMax{6'000};
 constexpr milliseconds kWorkMax{25'000};  // of one that looks at many keys before it is answered
-constexpr milliseconds kLookPatience{25'000};
+constexpr milliseconds kLookPatience{2'000};
+constexpr milliseconds kLookAtLeader{100};      // whether it is another one by now
 constexpr milliseconds kOrdersPatience{1'500};  // of each other router
 constexpr std::size_t kOrderTextMax = 300;
 constexpr std::size_t kOrdersMax = 100;
 
+bool is_work(const net::HttpRequest& request) {
+  return std::ranges::any_of(std::vector<const char*>{"/adopt", "/strays", "/recovery"},
+                             [&](const char* path) { return request.path.starts_with(path); });
+}
+
 milliseconds answer_max(const net::HttpRequest& request) {
-  for (const char* path : {"/adopt", "/strays", "/recovery"}) {
-    if (request.path.starts_with(path)) return kWorkMax;
-  }
-  return kAnswerMax;
+  return is_work(request) ? kWorkMax : kAnswerMax;
+}
+
+// Who answers it: aborts, freezes and edits of the document work at every router, with no leader
+// too; of some the leader had better know, that it does not do again what a person stopped.
+enum class Whose : std::uint8_t { kEverybodys, kRatherTheLeaders, kTheLeaders };
+
+Whose whose(const net::HttpRequest& request, const std::vector<std::string>& parts) {
+  if (parts.empty()) return Whose::kEverybodys;
+  const std::string& what = parts[0];
+  const auto if_so = [](bool leaders) { return leaders ? Whose::kTheLeaders : Whose::kEverybodys; };
+  if (what == "moves" && parts.back() == "clean") return Whose::kEverybodys;
+  if (what == "moves" && parts.back() == "abort") return Whose::kRatherTheLeaders;
+  if (what == "resume" || (what == "nodes" && parts.back() == "drain"))
+    return Whose::kRatherTheLeaders;
+  // It looks first whether keys are left there.
+  if (what == "nodes" && request.method == "DELETE") return if_so(!request.query.contains("force"));
+  if (what == "presplit") return if_so(request.method == "POST");
+  if (what == "status") return if_so(request.query.contains("leader"));
+  if (what == "heat" && request.query.contains("leader")) return Whose::kTheLeaders;
+  if (what == "heat" || what == "decisions") return if_so(request.query.empty());
+  return if_so(what == "moves" || what == "plan" || what == "approve" || what == "flatten" ||
+               what == "adopt" || what == "strays");
+}
+
+// How long another router is asked. The past lies in a file.
+milliseconds patience(const net::HttpRequest& request, Whose owner) {
+  if (owner == Whose::kRatherTheLeaders) return kOrdersPatience + control::kOrderPatience;
+  if (!looks(request)) return answer_max(request) + kOrdersPatience;
+  const bool past = request.path == "/heat" && request.query.contains("from");
+  return past || is_work(request) ? kWorkMax : kLookPatience;
 }
 
 bool is_success(int status) { return status >= 200 && status < 300; }
@@ -100,7 +133,7 @@ Json merged(const std::vector<Json>& lists) {
 
 Api::Done Api::remembered(const net::HttpRequest& request, const std::string& id,
                           const Done& done) {
-  orders_.begin(
+  orders_->begin(
       {.id = id, .at = options_.wall_now(), .order = text_of(request), .from = asker_of(request)});
   const auto answered = std::make_shared<bool>(false);
   if (options_.after) {
@@ -108,7 +141,7 @@ Api::Done Api::remembered(const net::HttpRequest& request, const std::string& id
     options_.after(most, [this, id, done, answered, most] {
       if (std::exchange(*answered, true)) return;
       const std::string why = "no answer within " + std::to_string(most.count()) + " ms";
-      orders_.settle(id, Fate::kUnknown, why, options_.wall_now());
+      orders_->settle(id, Fate::kUnknown, why, options_.wall_now());
       done(unknown(id, why));
     });
   }
@@ -122,13 +155,13 @@ Api::Done Api::remembered(const net::HttpRequest& request, const std::string& id
 net::HttpResponse Api::remember(const std::string& id, net::HttpResponse response) {
   const std::string why = why_in(response);
   const Fate fate = fate_of(response.status);
-  orders_.settle(id, fate, why, options_.wall_now());
+  orders_->settle(id, fate, why, options_.wall_now());
   if (fate == Fate::kUnknown) {
     options_.order_taker.when_settled([this, id](const Result<void>& done) {
       const Fate known = done                                   ? Fate::kDone
                          : done.error().code == Code::kConflict ? Fate::kNotDone
                                                                 : Fate::kUnknown;
-      orders_.settle(id, known, done ? "" : done.error().message, options_.wall_now());
+      orders_->settle(id, known, done ? "" : done.error().message, options_.wall_now());
     });
     response = unknown(id, why);
   }
@@ -138,10 +171,22 @@ net::HttpResponse Api::remember(const std::string& id, net::HttpResponse respons
 
 // ---- the leader's things ------------------------------------------------------------------------
 
-bool Api::pass_on(const net::HttpRequest& request, const Done& done,
-                  const std::function<void()>& otherwise) {
+struct Api::Passing {
+  net::HttpRequest request;
+  Parts parts;
+  Done done;
+  SessionId leader;     // who is asked
+  OrderRecord order;    // its id is empty: none
+  bool rather = false;  // it can be done here, too
+  bool sent = false;
+  bool over = false;
+};
+
+bool Api::pass_on(const net::HttpRequest& request, const Parts& parts, const Done& done) {
+  const Whose owner = whose(request, parts);
   const control::Status status = options_.order_taker.status();
-  if (status.leader || status.view == nullptr || !options_.ask) return false;
+  if (owner == Whose::kEverybodys || status.leader || status.view == nullptr || !options_.ask)
+    return false;
   const ring::Document& document = status.view->document();
   const ring::Router* leader = ring::find_router(document, document.leader.session);
   if (leader == nullptr || leader->session == status.session) return false;
@@ -152,55 +197,76 @@ bool Api::pass_on(const net::HttpRequest& request, const Done& done,
     return true;
   }
   const bool is_look = looks(request);
-  OrderRecord order{.id = is_look ? "" : orders_.next_id(),
-                    .at = options_.wall_now(),
-                    .order = text_of(request),
-                    .from = asker_of(request)};
-  const auto sent = std::make_shared<bool>(false);
+  const auto passing =
+      std::make_shared<Passing>(Passing{.request = request,
+                                        .parts = parts,
+                                        .done = done,
+                                        .leader = leader->session,
+                                        .order = {.id = is_look ? "" : orders_->next_id(),
+                                                  .at = options_.wall_now(),
+                                                  .order = text_of(request),
+                                                  .from = asker_of(request)},
+                                        .rather = owner == Whose::kRatherTheLeaders});
   net::HttpCall call{.address = *address,
                      .method = is_look ? "GET" : request.method,
                      .target = request.target,
                      .headers = {{kPassedBy, status.session.value()}, {kAskedBy, request.peer}},
                      .body = request.body,
-                     .timeout = otherwise ? kOrdersPatience + control::kOrderPatience
-                                : is_look ? kLookPatience
-                                          : answer_max(request) + kOrdersPatience,
-                     .sent = [sent] { *sent = true; }};
-  if (!is_look) call.headers.emplace_back(kOrderId, order.id);
+                     .timeout = patience(request, owner),
+                     .sent = [passing] { passing->sent = true; }};
+  if (!is_look) call.headers.emplace_back(kOrderId, passing->order.id);
   for (const char* name : {"authorization", "content-type"}) {
     const std::string_view value = net::find_header(request.headers, name);
     if (!value.empty()) call.headers.emplace_back(name, value);
   }
-  options_.ask(std::move(call), [this, order = std::move(order), sent, done,
-                                 otherwise](const Result<net::HttpReply>& reply) {
-    if (!reply && otherwise) return otherwise();
-    passed(reply, order, *sent, done);
+  options_.ask(std::move(call), [this, passing](const Result<net::HttpReply>& reply) {
+    if (std::exchange(passing->over, true)) return;
+    if (!reply && passing->rather) return answer(passing->request, passing->parts, passing->done);
+    passed(reply, *passing);
   });
+  watch_leader(passing);
   return true;
 }
 
+// A router that hangs takes connections and answers nothing: the others know sooner than its
+// time is over that it leads no more.
+void Api::watch_leader(const std::shared_ptr<Passing>& passing) {
+  if (passing->over || !options_.after) return;
+  options_.after(kLookAtLeader, [this, passing] {
+    if (passing->over) return;
+    const control::Status status = options_.order_taker.status();
+    if (status.view == nullptr || status.view->document().leader.session == passing->leader)
+      return watch_leader(passing);
+    passing->over = true;
+    const bool may_be_done = passing->sent && !looks(passing->request) && !passing->rather;
+    if (may_be_done) return passed(fail(Code::kTimeout, "another router leads now"), *passing);
+    if (pass_on(passing->request, passing->parts, passing->done)) return;
+    answer(passing->request, passing->parts, passing->done);
+  });
+}
+
 // The leader remembers the order; here it is only where the leader gave no answer.
-void Api::passed(const Result<net::HttpReply>& reply, const OrderRecord& order, bool sent,
-                 const Done& done) {
+void Api::passed(const Result<net::HttpReply>& reply, const Passing& passing) {
   constexpr int kElsewhere = 307;  // of an older version: the leader changes
+  const OrderRecord& order = passing.order;
   if (reply && reply->status != kElsewhere) {
     net::HttpResponse response{
         .status = reply->status,
         .content_type = std::string(net::find_header(reply->headers, "content-type")),
         .body = reply->body};
     if (!order.id.empty()) response.headers.emplace_back(kOrderId, order.id);
-    return done(std::move(response));
+    return passing.done(std::move(response));
   }
   const std::string why = reply ? "the leader changes; ask again"
                                 : "the leader does not answer: " + reply.error().message;
-  const bool lost = !order.id.empty() && sent && !reply;
+  const bool lost = !order.id.empty() && passing.sent && !reply;
   net::HttpResponse response = lost ? unknown(order.id, why) : plain_error(503, "unavailable", why);
   if (!order.id.empty()) {
-    orders_.begin(order);
-    orders_.settle(order.id, lost ? Fate::kUnknown : Fate::kNotDone, why, options_.wall_now());
+    orders_->begin(order);
+    orders_->settle(order.id, lost ? Fate::kUnknown : Fate::kNotDone, why, options_.wall_now());
     response.headers.emplace_back(kOrderId, order.id);
   }
-  done(std::move(response));
+  passing.done(std::move(response));
 }
 
 // ---- what became of them ------------------------------------------------------------------------
@@ -214,7 +280,7 @@ void Api::get_orders(const net::HttpRequest& request, const Done& done) {
   };
   const control::Status status = options_.order_taker.status();
   Json own = Json::array();
-  for (const OrderRecord& record : orders_.records())
+  for (const OrderRecord& record : orders_->records())
     own.push_back(render_order(record, status.session.value()));
   const auto gathered = std::make_shared<Gathered>();
   gathered->lists.push_back(std::move(own));

@@ -36,6 +36,15 @@ void OrderLog::settle(const std::string& id, Fate fate, std::string why, UnixMil
   found->settled = now;
 }
 
+void OrderLog::session_over(UnixMillis now) {
+  for (OrderRecord& record : records_) {
+    if (record.fate != Fate::kWaiting) continue;
+    record.fate = Fate::kUnknown;
+    record.why = "its router lost its session before it was known";
+    record.settled = now;
+  }
+}
+
 void OrderLog::forget(const std::string& id) {
   std::erase_if(records_, [&](const OrderRecord& record) { return record.id == id; });
 }

@@ -5,11 +5,12 @@
 //           --> not-done   not now: nothing was changed, and it is never done later
 //           --> unknown    whoever asked was told that it may still happen --> done, not-done
 //
-// In memory: the fate of an order outlives the answer, not the process.
+// In memory: the fate of an order outlives the answer and the session, not the process.
 //
 // Threads: the control loop.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -36,6 +37,8 @@ struct OrderRecord {
 
 class OrderLog {
  public:
+  static constexpr std::size_t kNameLength = 8;  // is enough
+
   // `name` begins the ids: nobody else's in the pool.
   explicit OrderLog(std::string name) : name_(std::move(name)) {}
 
@@ -43,6 +46,8 @@ class OrderLog {
   void begin(OrderRecord record);
   // An order that is not remembered any more: nothing happens.
   void settle(const std::string& id, Fate fate, std::string why, UnixMillis now);
+  // The session that took those that wait is over: nobody tells what became of them.
+  void session_over(UnixMillis now);
   // It was no order after all.
   void forget(const std::string& id);
 

@@ -195,6 +195,7 @@ Result<void> RouterProcess::Impl::start() {
       .wall_now = [this] { return control_->wall_now(); },
       .history = history_.get(),
       .recovery = controller_.get(),
+      .orders = options_.orders,
       .ask = [this](net::HttpCall call,
                     auto done) { net::http_request(*control_, std::move(call), std::move(done)); },
       .after = [this](milliseconds delay,

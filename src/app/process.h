@@ -21,6 +21,10 @@
 #include "control/operator.h"
 #include "proxy/router.h"
 
+namespace cleave::admin {
+class OrderLog;
+}  // namespace cleave::admin
+
 namespace cleave::app {
 
 class RouterProcess {
@@ -30,6 +34,8 @@ class RouterProcess {
     bool mark_new_servers = false;  // see control::Controller::Options
     std::uint64_t seed = 0;
     std::function<void(const LogLine&)> log;  // any thread
+    // What became of orders, of this process's sessions before too; nullptr: there were none.
+    std::shared_ptr<admin::OrderLog> orders = nullptr;
   };
 
   enum class State : std::uint8_t {

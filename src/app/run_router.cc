@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "admin/order_log.h"
 #include "app/entropy.h"
 #include "app/log.h"
 #include "app/signals.h"
@@ -76,12 +77,16 @@ class Watch {
 }  // namespace
 
 int run_router(const Cli& cli, net::AsioLoop& loop, const RunOptions& options) {
+  // The fate of an order outlives the session that took it.
+  const auto orders =
+      std::make_shared<admin::OrderLog>(random_name().substr(0, admin::OrderLog::kNameLength));
   while (true) {
     Result<std::unique_ptr<RouterProcess>> process =
         RouterProcess::start({.config = options.config,
                               .mark_new_servers = options.mark_new_servers,
                               .seed = random_bits(),
-                              .log = log_line});
+                              .log = log_line,
+                              .orders = orders});
     if (!process) return cli.fail(kExitUsage, process.error());
     const Ended ended = Watch(cli, loop, options, **process).wait();
     const Error why = (*process)->error();

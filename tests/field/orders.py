@@ -585,3 +585,33 @@ def names_and_ranges(lab):
     lab.must("drain c" in router.log(), "the log does not name the node")
 
 
+@case("B10t", "a leader that hangs does not keep people waiting at a follower", seconds=60)
+def hung_leader(lab):
+    etcd = lab.etcd()
+    servers = lab.servers(2)
+    fleet = [lab.router(servers, coordination=etcd.coordination(), start=False) for _ in range(2)]
+    for one in fleet:
+        one.start()
+    wait_for("a leader", lambda: any(f.get("/status")["leader"] for f in fleet), 15, 0.2)
+    leader = next(f for f in fleet if f.get("/status")["leader"])
+    follower = next(f for f in fleet if f is not leader)
+    leader.adopt()
+    wait_for("heat", lambda: "planned" in follower.get("/status?leader"), 10, 0.2)
+    key = follower.keys_of("a", 1)[0]
+    leader.process.send_signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        code, text = follower.command("status")
+        took = time.monotonic() - began
+        lab.must(code == 0 and took < 4.0, f"cleave status took {took:.1f} s: {text[-100:]!r}")
+        status, text, took = follower.attempt("POST", "/moves", {"key": key, "to": "b"}, timeout=12)
+        lab.must(
+            took < 6.5 and status in (202, 503, 504),
+            f"a move: {status} after {took:.1f} s: {text[:120]}",
+        )
+        wait_for("another leader", lambda: follower.get("/status")["leader"], 10, 0.1)
+        began = time.monotonic()
+        follower.command("status")
+        lab.must(time.monotonic() - began < 1.0, "it leads, and status is slow")
+    finally:
+        leader.process.send_signal(signal.SIGCONT)

@@ -97,6 +97,26 @@ class Away(unittest.TestCase):
         self.assertEqual(listed.returncode, 0, listed.stderr)
         self.assertIn("POST /mode", listed.stdout)
 
+    def test_an_order_is_known_after_its_router_was_removed_and_joined_again(self):
+        self.follower.post("/freeze")
+        session = self.follower.get("/status")["session"]
+        ordered = self.follower.get("/orders?here")["orders"]
+        self.follower.freeze()
+        try:
+            harness.wait_for("its removal", lambda: session not in
+                             [r["session"] for r in self.leader.get("/status")["routers"]], 30)
+        finally:
+            self.follower.thaw()
+        harness.wait_for("a new session", lambda: (self.follower.status() or {}).get(
+            "session", session) != session and self.follower.why_not_ready() is None, 30)
+        again = self.follower.get("/orders?here")["orders"]
+        self.assertEqual([(o["id"], o["order"], o["fate"]) for o in again],
+                         [(o["id"], o["order"], o["fate"]) for o in ordered])
+        listed = [o["id"] for o in self.leader.get("/orders", 5.0)["orders"]]
+        self.assertEqual(len(set(listed)), len(listed))
+        self.assertIn(ordered[0]["id"], listed)
+        self.follower.post("/resume")
+
     def test_a_stopped_coordinator_is_503_with_its_reason(self):
         self.fleet.coordinator.kill()
         try:
