@@ -446,7 +446,12 @@ void Faults::refuse() {
       {"dump",
        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
        "NOSAVE."},
+      {"dump", "CLUSTERDOWN The cluster is down"},
+      {"dump", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."},
       {"memory", "LOADING Redis is loading the dataset in memory"},
+      // What is cleaned waits, and nothing else changes.
+      {"unlink", "NOPERM this user has no permissions to run the 'unlink' command"},
+      {"unlink", "READONLY You can't write against a read only replica."},
   };
   ModelServer& server = some_server();
   const Refusal& chosen = kRefusals[rng_.below(std::size(kRefusals))];

@@ -109,7 +109,8 @@ CleaningActions Cleaning::looked_first(const LookedAt& event, Instant now) {
   if (!event.node.primary) return later(name_of(entry_.node) + " is not a primary", now);
   node_ = event.node.incarnation;
   if (std::string why = against(event); !why.empty()) return keep(std::move(why));
-  const bool judged = entry_.holder == NodeId{} || entry_.state == ring::LeftoverState::kBegun;
+  const bool judged = entry_.holder == NodeId{} || entry_.state == ring::LeftoverState::kBegun ||
+                      options_.mutations.clean_unjudged;
   listing_ = false;
   if (judged) return enter(CleaningStep::kPages, clean_page());
   return enter(CleaningStep::kJudge, {WriteEntry{CleaningChange::kBegun}});
