@@ -40,7 +40,6 @@ constexpr Mutant kMutants[] = {
     {"abort_drops_entry", "22", &Mutations::abort_drops_entry, Flavour::kPeers},
     {"no_cleaning", "23", &Mutations::no_cleaning, Flavour::kCalm},
     {"clean_own_only", "3, 23", &Mutations::clean_own_only, Flavour::kCoordinator},
-    {"clean_no_quiet", "23", &Mutations::clean_no_quiet, Flavour::kLinks},
     {"clean_no_sweep", "23", &Mutations::clean_no_sweep, Flavour::kRemovals},
     {"drop_early", "23", &Mutations::drop_early, Flavour::kCalm},
     {"no_holder_check", "23", &Mutations::no_holder_check, Flavour::kServers},

@@ -42,7 +42,6 @@ struct Mutations {
   bool abort_drops_entry = false;     // 22: an abort takes the destination's entry off
   bool no_cleaning = false;           // 23: entries are not cleaned
   bool clean_own_only = false;        // 3, 23: a new leader leaves the entries of older ones alone
-  bool clean_no_quiet = false;        // 23 a: commands of the move itself may still run
   bool clean_no_sweep = false;        // 23 b: older leaders' commands may still run
   bool drop_early = false;            // 23 d: the entry is off before the replies are in
   bool no_holder_check = false;       // 23 e: cleaned although the destination lost its data

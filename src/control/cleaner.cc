@@ -69,7 +69,7 @@ void Cleaner::act_on(const migrate::AwaitQuiet& action) {
   const auto store = node();
   if (store == nullptr) return fail_step("the server", "its node is not in the ring");
   const bool mine = options_.may_touch(*this);
-  const bool unfinished = store->unfinished() > 0 && !options_.mutations.clean_no_quiet;
+  const bool unfinished = store->unfinished() > 0;
   if (mine && !unfinished) return feed(migrate::Quiet{});
   if (!mine || !unfinished) held_since_ = options_.loop.now();
   options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
