@@ -287,6 +287,8 @@ void Faults::replace_server(MoveId move) {
     if (ours && view.owner(view.token_of(key)) != entry->node) left_behind.push_back(key);
   }
   for (const std::string& key : left_behind) keys.erase(key);
+  // A move to it may have compared the servers already, and commit.
+  world_.lost_writes(index, {left_behind.begin(), left_behind.end()});
   const std::string id = "replacement" + std::to_string(count_);
   keys.put(backend::kRingKey, {.value = to_text(backend::RingNote{.pool = view.document().pool,
                                                                   .ring = view.document().mark,
