@@ -104,4 +104,8 @@ def full_node(lab):
     _, text = router.command("plan")
     plan = router.get("/plan")
     lab.must("nobody has room" not in text, f"plan: {text[:300]!r}")
-    lab.must(plan["moves"] or plan["verdicts"], f"/plan says nothing: {str(plan)[:200]}")
+    of_a = [v for v in plan["verdicts"] + plan["moves"] if "a" in (v.get("node"), v.get("source"))]
+    lab.must(
+        any(re.search("memory|room", v.get("text", "") + v.get("reason", "")) for v in of_a),
+        f"/plan does not say that a is full: {str(plan)[:400]}",
+    )
