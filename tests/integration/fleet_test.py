@@ -198,7 +198,8 @@ class FleetTest(unittest.TestCase):
         try:
             last.start()
             harness.wait_for("the router to listen", lambda: "HTTP" in (last.why_not_ready() or ""))
-            until = time.monotonic() + 5.0  # longer than a lease
+            # Longer than a lease, and than the five seconds after which a call to it has failed.
+            until = time.monotonic() + 9.0
             while time.monotonic() < until:
                 self.assertEqual([router.why_not_ready() for router in stay], [None, None])
                 time.sleep(0.2)

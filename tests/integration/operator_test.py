@@ -139,7 +139,7 @@ class Webhook(Operated):
         self.assertEqual(path, "/advice")
         self.assertEqual([len(hosts) for hosts in listener.hosts[:1]], [1], "one Host header")
         self.assertEqual(told["kind"], "advice")
-        self.assertRegex(told["reason"], r"add \d+ node\(s\)")
+        self.assertRegex(told["reason"], r"add \d+ nodes?")
         self.assertGreater(serve.get("/plan")["advice_nodes"], 0)
         self.assertRegex(serve.get("/metrics"), r"cleave_advice_nodes [1-9]")
         time.sleep(4)

@@ -138,7 +138,7 @@ class Presplit(harness.UpTest):
             code, told = self.cleave("presplit", path, what)
             self.assertEqual(code, 1, told)
             self.assertEqual(told["error"]["code"], "conflict")
-            self.assertRegex(told["error"]["message"], r"add \d+ node\(s\)")
+            self.assertRegex(told["error"]["message"], r"add \d+ nodes?")
         self.assertEqual(self.up.get("/presplit")["events"], [])
         code, told = self.cleave("presplit", path, "--apply", "--force")
         self.assertEqual(code, 0, told)
