@@ -204,6 +204,12 @@ def demoted_primary(lab):
     ):
         told = sample_of(router, name)
         lab.must(told == wanted, f"{name} is {told} while a is a replica")
+    router.command("node", "drain", "b")
+    time.sleep(6)
+    tried = router.get("/moves")["ended"]
+    lab.must(not tried, f"{len(tried)} moves were planned to the replica")
+    lab.must("is a replica" in router.command("plan")[1], f"plan: {router.command('plan')[1]!r}")
+    router.command("node", "undrain", "b")
     for source, destination in (("a", "b"), ("b", "a")):
         status, text, _ = router.attempt(
             "POST", "/moves", {"ranges": router.ranges(source), "to": destination}
