@@ -25,12 +25,7 @@ class PassingTest : public testing::Test {
     operator_.state.leader = number == 1;
   }
   void ask(const std::string& method, const std::string& path, const std::string& body = "") {
-    net::HttpRequest request;
-    request.method = method;
-    request.target = request.path = path;
-    request.headers = {{"host", "127.0.0.1"}, {"content-type", "application/json"}};
-    request.body = body;
-    api_.handle(request, [this](net::HttpResponse response) {
+    api_.handle(request_of(method, path, body), [this](net::HttpResponse response) {
       ++answers_;
       answer_ = std::move(response);
     });

@@ -16,14 +16,7 @@ class ApiPresplit : public testing::Test {
  protected:
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "") {
-    net::HttpRequest request;
-    request.method = method;
-    request.target = request.path = path;
-    request.body = body;
-    request.headers = {{"content-type", "application/json"}};
-    net::HttpResponse answer{.status = 0, .body = ""};
-    api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
-    return answer;
+    return answer_to(api_, request_of(method, path, body));
   }
   std::string token_of(const std::string& key) {
     return ring::to_hex(operator_.state.view->token_of(key));

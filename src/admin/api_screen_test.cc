@@ -16,16 +16,9 @@ class ScreenTest : public testing::Test {
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::map<std::string, std::string>& query = {},
                         const std::string& body = "") {
-    net::HttpRequest request;
-    request.method = method;
-    request.target = path;
-    request.path = path;
+    net::HttpRequest request = request_of(method, path, body);
     request.query = query;
-    request.headers = {{"host", "127.0.0.1"}, {"content-type", "application/json"}};
-    request.body = body;
-    net::HttpResponse answer{.status = 0, .body = ""};
-    api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
-    return answer;
+    return answer_to(api_, request);
   }
   Json get(const std::string& path, const std::map<std::string, std::string>& query = {}) {
     const net::HttpResponse response = ask("GET", path, query);

@@ -16,16 +16,7 @@ class StraysApi : public testing::Test {
  protected:
   net::HttpResponse ask(const std::string& method, const std::string& target,
                         const std::string& body = "") {
-    net::HttpRequest request;
-    request.body = body;
-    request.headers = {{"content-type", "application/json"}};
-    request.method = method;
-    request.target = target;
-    request.path = target.substr(0, target.find('?'));
-    if (target.contains('?')) request.query[target.substr(target.find('?') + 1)] = "";
-    net::HttpResponse answer;
-    api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
-    return answer;
+    return answer_to(api_, request_of(method, target, body));
   }
   Json get(const std::string& target) { return Json::parse(ask("GET", target).body); }
 

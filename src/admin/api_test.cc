@@ -13,35 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-// What net/http.h makes of a target without escapes.
-net::HttpRequest request_of(const std::string& method, const std::string& target,
-                            const std::string& body, const std::string& authorization) {
-  net::HttpRequest request;
-  request.method = method;
-  request.target = target;
-  request.path = target.substr(0, target.find('?'));
-  std::istringstream pairs(target.substr(std::min(request.path.size() + 1, target.size())));
-  for (std::string pair; std::getline(pairs, pair, '&');) {
-    request.query[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
-  }
-  request.headers = {{"content-type", "application/json"}, {"authorization", authorization}};
-  request.body = body;
-  return request;
-}
-
 class ApiTest : public testing::Test {
  protected:
   net::HttpResponse ask(const std::string& method, const std::string& target,
                         const std::string& body = "", const std::string& authorization = "") {
-    const net::HttpRequest request = request_of(method, target, body, authorization);
-    net::HttpResponse answer{.status = 0, .body = ""};
-    int answers = 0;
-    api_.handle(request, [&](net::HttpResponse response) {
-      answer = std::move(response);
-      ++answers;
-    });
-    EXPECT_EQ(answers, 1) << method << " " << target;
-    return answer;
+    return answer_to(api_, request_of(method, target, body, authorization));
   }
   // How the router that leads, or another one, answers what is passed on to it.
   net::HttpReply elsewhere_;

@@ -1,4 +1,5 @@
-// For the tests of admin: an operator and a data path that remember what was asked of them.
+// For the tests of admin: requests and their answers, an operator and a data path that remember
+// what was asked of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,6 +14,13 @@
 #include "ring/edits.h"
 
 namespace cleave::admin {
+
+// What net/http.h makes of a target without escapes.
+net::HttpRequest request_of(const std::string& method, const std::string& target,
+                            const std::string& body = "", const std::string& authorization = "");
+
+// Of one that is answered at once, as the test demands.
+net::HttpResponse answer_to(Api& api, const net::HttpRequest& request);
 
 // Two nodes, a and b, with one cut; every order is noted as text and answered with `answer`.
 class RecordingOperator final : public control::Operator {

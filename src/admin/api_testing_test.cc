@@ -1,5 +1,8 @@
 #include "admin/api_testing.h"
 
+#include <algorithm>
+#include <sstream>
+
 namespace cleave::admin {
 namespace {
 
@@ -19,6 +22,32 @@ std::string text_of(const ring::TokenRange& range) {
 }
 
 }  // namespace
+
+net::HttpRequest request_of(const std::string& method, const std::string& target,
+                            const std::string& body, const std::string& authorization) {
+  net::HttpRequest request;
+  request.method = method;
+  request.target = target;
+  request.path = target.substr(0, target.find('?'));
+  std::istringstream pairs(target.substr(std::min(request.path.size() + 1, target.size())));
+  for (std::string pair; std::getline(pairs, pair, '&');) {
+    request.query[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+  }
+  request.headers = {{"content-type", "application/json"}, {"authorization", authorization}};
+  request.body = body;
+  return request;
+}
+
+net::HttpResponse answer_to(Api& api, const net::HttpRequest& request) {
+  net::HttpResponse answer{.status = 0, .body = ""};
+  int answers = 0;
+  api.handle(request, [&](net::HttpResponse response) {
+    answer = std::move(response);
+    ++answers;
+  });
+  EXPECT_EQ(answers, 1) << request.method << " " << request.target;
+  return answer;
+}
 
 RecordingOperator::RecordingOperator() {
   state.view = *ring::RingView::build(two_nodes());

@@ -14,14 +14,7 @@ class UndoTest : public testing::Test {
  protected:
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "") {
-    net::HttpRequest request;
-    request.method = method;
-    request.target = request.path = path;
-    request.headers = {{"host", "127.0.0.1"}, {"content-type", "application/json"}};
-    request.body = body;
-    net::HttpResponse answer{.status = 0, .body = ""};
-    api_.handle(request, [&](net::HttpResponse response) { answer = std::move(response); });
-    return answer;
+    return answer_to(api_, request_of(method, path, body));
   }
   Json get(const std::string& path) { return Json::parse(ask("GET", path).body); }
   // The orders of the operator, after one request that must be answered with `status`.
