@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backend/commands.h"
+#include "heat/cost.h"
 
 namespace cleave::control {
 namespace {
@@ -15,41 +16,32 @@ std::uint64_t number_behind(std::string_view line, std::string_view name) {
   return static_cast<std::uint64_t>(backend::to_number(line.substr(at + name.size())));
 }
 
-template <class Take>
-void for_each_line(std::string_view text, const Take& take) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    take(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 std::vector<OtherDatabase> other_databases(std::string_view keyspace) {
   std::vector<OtherDatabase> all;
-  for_each_line(keyspace, [&](std::string_view line) {
-    if (!line.starts_with("db")) return;
+  while (!keyspace.empty()) {
+    const std::string_view line = keyspace.substr(0, keyspace.find('\n'));
+    keyspace.remove_prefix(std::min(keyspace.size(), line.size() + 1));
+    if (!line.starts_with("db")) continue;
     const auto number = static_cast<std::uint32_t>(number_behind(line, "db"));
     const std::uint64_t keys = number_behind(line, ":keys=");
     if (number > 0 && keys > 0) all.push_back({.number = number, .keys = keys});
-  });
+  }
   return all;
 }
 
 std::vector<ScriptCalls> script_calls(std::string_view command_stats) {
   // Those ending in _ro write nothing.
   constexpr std::array<std::string_view, 3> kNames = {"eval", "evalsha", "fcall"};
-  constexpr std::string_view kPrefix = "cmdstat_";
   std::vector<ScriptCalls> all;
-  for_each_line(command_stats, [&](std::string_view line) {
-    if (!line.starts_with(kPrefix)) return;
-    const std::string_view name =
-        line.substr(kPrefix.size(), line.find(':') - std::min(line.find(':'), kPrefix.size()));
-    if (std::ranges::find(kNames, name) == kNames.end()) return;
-    const std::uint64_t calls = number_behind(line, ":calls=");
-    if (calls > 0) all.push_back({.command = std::string(name), .calls = calls});
-  });
+  const Result<heat::CommandStats> stats = heat::parse_commandstats(command_stats);
+  if (!stats) return all;
+  for (const std::string_view name : kNames) {
+    const auto found = stats->find(name);
+    if (found == stats->end() || found->second.calls == 0) continue;
+    all.push_back({.command = std::string(name), .calls = found->second.calls});
+  }
   return all;
 }
 

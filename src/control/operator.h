@@ -129,7 +129,7 @@ struct OtherDatabase {
   friend bool operator==(const OtherDatabase&, const OtherDatabase&) = default;
 };
 
-// How often a server ran scripts or functions by a command that may write (control/script_calls.h).
+// How often a server ran scripts or functions by a command that may write (control/info_facts.h).
 struct ScriptCalls {
   std::string command;  // "eval", "evalsha", "fcall"
   std::uint64_t calls = 0;
