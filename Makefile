@@ -12,7 +12,7 @@ BUILD = cmake --build --preset
 CONFIGURE = cmake --preset
 
 # The parts that the sanitizers cover: the core, the network code and the simulated world.
-SANITIZED := base ring library heat wire balance migrate route net backend coord peer proxy control sim
+SANITIZED := base ring ring_library heat wire balance migrate route net backend coord peer proxy control sim
 SANITIZED_TESTS := $(addsuffix _test,$(SANITIZED))
 
 .PHONY: build
@@ -30,7 +30,7 @@ PREFIX ?= build/install
 .PHONY: library
 library: ## libcleave-ring for other programs, installed into PREFIX=build/install
 	@$(CONFIGURE) release -DCLEAVE_BENCH=OFF >/dev/null
-	$(BUILD) release -j $(JOBS) --target cleave_ring_library
+	$(BUILD) release -j $(JOBS) --target cleave_ring_shared
 	cmake --install $(RELEASE) --component ring --prefix $(PREFIX)
 
 .PHONY: api-docs

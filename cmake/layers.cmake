@@ -1,7 +1,8 @@
 # cleave_layer(NAME [SHARED_CODE] [DIR dir] [DEPS layer...] [LIBS library...])
 #
-# The sources of src/NAME (or DIR) as library cleave_NAME; its *_test.cc as program NAME_test, run
-# by ctest; its *_bench.cc as program NAME_bench. SHARED_CODE: the layer is also part of the shared
+# The sources of src/NAME (or DIR) as library cleave_NAME, which links the layers that
+# tools/layers.txt names (or DEPS); its *_test.cc as program NAME_test, run by ctest; its *_bench.cc
+# as program NAME_bench. SHARED_CODE: the layer is also part of the shared
 # library (cmake/ring_library.cmake). A precompiled header of standard headers keeps the build
 # short; sources still include what they use. It is named without a path, and paths are defined only
 # for the tests that use them: so the objects of two working trees are the same for ccache.
@@ -22,8 +23,23 @@ target_link_libraries(cleave_pch_shared PRIVATE cleave_flags)
 target_precompile_headers(cleave_pch_shared PRIVATE <cmake/pch.h>)
 cleave_shared_code(cleave_pch_shared)
 
+set(CLEAVE_LAYERS ${CMAKE_SOURCE_DIR}/tools/layers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CLEAVE_LAYERS})
+
+# OUT: the layers that NAME may include.
+function(cleave_layers_below name out)
+  file(STRINGS ${CLEAVE_LAYERS} lines REGEX "^${name}:")
+  string(REGEX REPLACE "^${name}:" "" below "${lines}")
+  string(STRIP "${below}" below)
+  string(REPLACE " " ";" below "${below}")
+  set(${out} ${below} PARENT_SCOPE)
+endfunction()
+
 function(cleave_layer name)
   cmake_parse_arguments(LAYER "SHARED_CODE" "DIR" "DEPS;LIBS" ${ARGN})
+  if(NOT LAYER_DEPS)
+    cleave_layers_below(${name} LAYER_DEPS)
+  endif()
   if(NOT LAYER_DIR)
     set(LAYER_DIR src/${name})
   endif()

@@ -10,10 +10,11 @@ import unittest
 import check_layers
 
 LAYERS = "base:\nring: base\nnet: base\nproxy: base ring net\n"
+ROOMS = LAYERS + "proxy/answers:\nproxy/clients: answers\nproxy/.: answers clients\n"
 CMAKE = """cleave_layer(base)
-cleave_layer(ring DEPS base LIBS json)
-cleave_layer(net DEPS base)
-cleave_layer(proxy DEPS base ring net)
+cleave_layer(ring LIBS json)
+cleave_layer(net)
+cleave_layer(proxy)
 """
 
 
@@ -31,18 +32,18 @@ class CheckLayers(unittest.TestCase):
                 code = check_layers.main([str(root)])
             return code, output.getvalue()
 
-    def assert_refused(self, name, line, part):
-        code, output = self.run_on({name: "// c\n" + line + "\n"})
+    def assert_refused(self, name, line, part, layers=LAYERS):
+        code, output = self.run_on({name: "// c\n" + line + "\n"}, layers)
         self.assertEqual(code, 1, output)
         self.assertIn(f"{name}:2:", output)
         self.assertIn(part, output)
 
-    def assert_accepted(self, name, line):
-        self.assertEqual(self.run_on({name: line + "\n"}), (0, ""))
+    def assert_accepted(self, name, line, layers=LAYERS):
+        self.assertEqual(self.run_on({name: line + "\n"}, layers), (0, ""))
 
     def test_downward_own_and_standard_includes_pass(self):
         self.assert_accepted("src/proxy/a.cc",
-                             '#include "ring/view.h"\n#include "proxy/b.h"\n#include <vector>')
+                             '#include "ring/view/view.h"\n#include "proxy/b.h"\n#include <vector>')
 
     def test_upward_include(self):
         self.assert_refused("src/ring/a.h", '#include "proxy/a.h"', "may include only: base")
@@ -79,10 +80,36 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("not defined above", output)
 
-    def test_cmake_that_says_something_else(self):
-        code, output = self.run_on({}, cmake=CMAKE.replace("DEPS base ring net", "DEPS base ring"))
+    def test_rooms(self):
+        def refused(name, target, part):
+            self.assert_refused(name, f'#include "{target}"', part, ROOMS)
+
+        def accepted(name, target):
+            self.assert_accepted(name, f'#include "{target}"', ROOMS)
+
+        accepted("src/proxy/clients/a.h", "proxy/answers/b.h")
+        accepted("src/proxy/clients/deep/a.h", "proxy/clients/b.h")
+        accepted("src/proxy/a.cc", "proxy/clients/b.h")
+        accepted("src/proxy/answers/a_test.cc", "proxy/clients/b.h")
+        accepted("src/proxy/answers/a.cc", "ring/b.h")
+        refused("src/proxy/answers/a.h", "proxy/clients/b.h", "only these rooms of proxy: none")
+        refused("src/proxy/clients/a.h", "proxy/b.h", "only these rooms of proxy: answers")
+        refused("src/ring/a.cc", "proxy/answers/b.h", "may include only: base")
+
+    def test_folder_that_is_no_room(self):
+        code, output = self.run_on({"src/ring/deep/a.h": "\n"}, layers="ring:\nring/view:\n")
         self.assertEqual(code, 1)
-        self.assertIn("differ: net", output)
+        self.assertIn("its room is not in tools/layers.txt", output)
+
+    def test_rooms_that_know_each_other(self):
+        code, output = self.run_on({}, layers="ring:\nring/view: edits\nring/edits: view\n")
+        self.assertEqual(code, 1)
+        self.assertIn("not defined above", output)
+
+    def test_layer_without_target(self):
+        code, output = self.run_on({}, cmake=CMAKE.replace("cleave_layer(net)", ""))
+        self.assertEqual(code, 1)
+        self.assertIn("no cleave_layer(net", output)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ ninja -C build/tsan cleave_pch cleave_pch_shared
 if [[ ${TIDY_ALL:-} ]]; then
   mapfile -t files < <(git ls-files \
     'src/base/*.cc' 'src/ring/*.cc' 'src/heat/*.cc' 'src/wire/*.cc' 'src/balance/*.cc' \
-    'src/migrate/*.cc' 'src/route/*.cc' 'src/library/*.cc' 'src/convert/*.cc' |
+    'src/migrate/*.cc' 'src/route/*.cc' 'src/ring_library/*.cc' 'src/convert/*.cc' |
     grep -v '_test\.cc$')
 else
   base=${BASE:-$(git rev-parse --verify -q origin/main || git rev-parse HEAD~1)}

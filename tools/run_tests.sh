@@ -113,7 +113,7 @@ tier_integration() {
 # The core, which is where memory is handled by hand, and the simulated world, which runs nearly all
 # of the rest. What is left is under `make asan` and `make tsan`.
 tier_sanitizers() {
-  local program programs=(base ring library wire route migrate heat)
+  local program programs=(base ring ring_library wire route migrate heat)
   check "asan-ubsan build" tools/run_sanitized.sh asan-ubsan "$jobs" --build-only \
     "${programs[@]/%/_test}" cleave-sim
   export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1

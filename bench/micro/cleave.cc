@@ -1,11 +1,11 @@
 // cleave's own rings: placements of several schemes, the search alone, and the router's view.
 #include "base/check.h"
 #include "base/rng.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 #include "ring/schemes/placement.h"
 #include "ring/schemes/placement_builder.h"
 #include "ring/schemes/placement_join.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 #include "ring_bench.h"
 
 namespace cleave::bench {

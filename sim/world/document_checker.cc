@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ring/diff.h"
+#include "ring/view/diff.h"
 
 namespace cleave::sim {
 namespace {

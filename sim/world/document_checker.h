@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "coord/register.h"
-#include "ring/document.h"
-#include "ring/view.h"
+#include "ring/document/document.h"
+#include "ring/view/view.h"
 
 namespace cleave::sim {
 

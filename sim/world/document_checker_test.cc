@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::sim {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 #include "sim/model/server.h"
 
 namespace cleave::sim {

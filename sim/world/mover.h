@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "ring/edits.h"
-#include "ring/view.h"
+#include "ring/edits/edits.h"
+#include "ring/view/view.h"
 #include "sim/world/world.h"
 
 namespace cleave::sim {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::sim {
 
@@ -25,7 +25,7 @@ class OwnershipChecker {
   // `keys`: of the clients. Others are not judged.
   explicit OwnershipChecker(std::vector<std::string> keys) : keys_(std::move(keys)) {}
 
-  // "cleave:router0-1" is a router's, "cleave:router0-1.t3" a driver's (control/sweep.h).
+  // "cleave:router0-1" is a router's, "cleave:router0-1.t3" a driver's (control/moves/sweep.h).
   static bool is_driver(std::string_view connection) {
     return connection.find('.') != std::string_view::npos;
   }

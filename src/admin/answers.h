@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "net/http.h"
-#include "ring/document.h"
+#include "ring/document/document.h"
 
 namespace cleave::admin {
 

@@ -60,8 +60,8 @@
 #include "admin/order_log.h"
 #include "admin/past_moves.h"
 #include "admin/router_facts.h"
-#include "control/operator.h"
-#include "control/recovery.h"
+#include "control/begin/recovery.h"
+#include "control/orders/operator.h"
 #include "history/store.h"
 #include "net/http.h"
 

@@ -13,7 +13,7 @@
 namespace cleave::admin {
 namespace {
 
-// Every order has its answer by then. What the document says comes sooner (control/operator.h).
+// Every order has its answer by then. What the document says comes sooner (operator.h).
 constexpr milliseconds kAnswerMax{6'000};
 constexpr milliseconds kWorkMax{25'000};  // of one that looks at many keys before it is answered
 constexpr milliseconds kLookPatience{2'000};

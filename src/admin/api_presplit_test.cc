@@ -5,7 +5,7 @@
 #include <string>
 
 #include "admin/api_testing.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::admin {
 namespace {

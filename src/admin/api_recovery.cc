@@ -1,4 +1,4 @@
-// A ring that the coordinator has forgotten (control/recovery.h), as HTTP.
+// A ring that the coordinator has forgotten (control/begin/recovery.h), as HTTP.
 #include <utility>
 
 #include "admin/answers.h"

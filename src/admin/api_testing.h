@@ -11,7 +11,7 @@
 
 #include "admin/api.h"
 #include "admin/past_decisions.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::admin {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ring/document.h"
+#include "ring/document/document.h"
 
 namespace cleave::admin {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "control/operator.h"
+#include "control/orders/operator.h"
 
 namespace cleave::admin {
 

@@ -10,7 +10,7 @@
 
 #include "admin/past_decisions.h"
 #include "admin/render.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::admin {
 

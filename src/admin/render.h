@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "admin/router_facts.h"
-#include "control/operator.h"
+#include "control/orders/operator.h"
 #include "history/store.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::admin {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "admin/leftover_troubles.h"
-#include "control/info_facts.h"
+#include "control/observe/info_facts.h"
 
 namespace cleave::admin {
 namespace {

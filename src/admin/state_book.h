@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
-#include "control/operator.h"
+#include "control/orders/operator.h"
 #include "proxy/router.h"
 
 namespace cleave::admin {

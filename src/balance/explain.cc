@@ -1,7 +1,7 @@
 #include "balance/explain.h"
 
-#include "balance/text.h"
-#include "balance/unsplittable.h"
+#include "balance/plan/text.h"
+#include "balance/steps/unsplittable.h"
 
 namespace cleave::balance {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "balance/plan.h"
-#include "ring/document.h"
+#include "balance/plan/plan.h"
+#include "ring/document/document.h"
 
 namespace cleave::balance {
 

@@ -4,7 +4,7 @@
 //            ^                                         |
 //            +------- trigger of the plan before <-----+
 //
-// Order of work: drains and joins that a person ordered, then load (balance/heat_moves.h), then
+// Order of work: drains and joins that a person ordered, then load (heat_moves.h), then
 // merges of cuts that are no longer needed. Deterministic: equal input, equal plan, whatever the
 // order of its lists. At most one plan's moves should be begun before the next plan is made.
 //
@@ -12,8 +12,8 @@
 // O(ranges + samples).
 #pragma once
 
-#include "balance/input.h"
-#include "balance/plan.h"
+#include "balance/input/input.h"
+#include "balance/plan/plan.h"
 
 namespace cleave::balance {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "balance/test_world.h"
+#include "balance/world_testing.h"
 
 namespace cleave::balance {
 namespace {

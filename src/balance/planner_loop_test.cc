@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "balance/test_world.h"
+#include "balance/world_testing.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -13,7 +13,7 @@ constexpr int kTicksToConverge = 20;     // 40 s
 constexpr std::uint64_t kSeeds = 6;      // for each exponent
 constexpr std::uint64_t kCalmSeeds = 2;  // where nothing may happen
 // 5,000 requests a second say how hot a node is with an error of 1.2 %. The goal lies two of them
-// below the promise (balance/goal.h): one case in forty ends a little above it.
+// below the promise (balance/steps/goal.h): one case in forty ends a little above it.
 constexpr std::uint32_t kError = 6'000;
 
 // Runs until there is peace: no move for six ticks. The tick of the last move, or -1.

@@ -6,13 +6,13 @@
 #include <set>
 #include <span>
 
-#include "balance/board.h"
-#include "balance/calm.h"
+#include "balance/input/input_testing.h"
 #include "balance/planner.h"
-#include "balance/test_input.h"
+#include "balance/steps/board.h"
+#include "balance/steps/calm.h"
 #include "base/ppm.h"
-#include "ring/diff.h"
-#include "ring/whole_move.h"
+#include "ring/edits/whole_move.h"
+#include "ring/view/diff.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -86,7 +86,7 @@ bool to_larger(const PlannedMove& move, const BoardNode& source, const BoardNode
              before - ppm_of(before, constants.larger_gain_ppm);
 }
 
-// One heavy token that shared its node with others (balance/parting.h): the higher of the two nodes
+// One heavy token that shared its node with others (parting.h): the higher of the two nodes
 // ends lower than before by a quarter of it.
 bool parted(const PlannedMove& move, const BoardNode& source, const BoardNode& destination,
             const Constants& constants) {

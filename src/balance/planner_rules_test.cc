@@ -4,7 +4,7 @@
 
 #include "balance/explain.h"
 #include "balance/planner.h"
-#include "balance/planner_fixture.h"
+#include "balance/planner_testing.h"
 
 namespace cleave::balance {
 namespace {

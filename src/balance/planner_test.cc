@@ -5,8 +5,8 @@
 #include <set>
 
 #include "balance/explain.h"
-#include "balance/parts.h"
-#include "balance/planner_fixture.h"
+#include "balance/planner_testing.h"
+#include "balance/steps/parts.h"
 
 namespace cleave::balance {
 namespace {

@@ -44,7 +44,7 @@ struct Limits {
   std::size_t copy_batch_keys = 64;      // keys of one pipelined batch
   std::size_t copy_batch_bytes = std::size_t{1} << 20U;
   // Of all moves together while clients do not feel them, else less, down to a sixteenth
-  // (control/copy_pace.h). 0 = unthrottled.
+  // (control/moves/copy_pace.h). 0 = unthrottled.
   std::size_t copy_bytes_per_second = std::size_t{25} << 20U;
   std::size_t scan_count = 1'000;                         // SCAN ... COUNT
   std::size_t driver_keys_max = std::size_t{1} << 20U;    // keys the driver remembers at once

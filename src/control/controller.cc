@@ -6,9 +6,9 @@
 #include "base/guarded.h"
 #include "base/own_names.h"
 #include "control/controller_impl.h"
-#include "control/describe.h"
-#include "control/key_count.h"
-#include "control/usual_levels.h"
+#include "control/observe/key_count.h"
+#include "control/observe/usual_levels.h"
+#include "control/orders/describe.h"
 
 namespace cleave::control {
 namespace {

@@ -18,20 +18,20 @@
 #include <vector>
 
 #include "backend/pipe.h"
-#include "balance/constants.h"
-#include "balance/daily_windows.h"
+#include "balance/input/constants.h"
+#include "balance/input/daily_windows.h"
 #include "base/limits.h"
 #include "base/mutation.h"
-#include "control/first_ring.h"
-#include "control/operator.h"
-#include "control/recovery.h"
+#include "control/begin/first_ring.h"
+#include "control/begin/recovery.h"
+#include "control/orders/operator.h"
 #include "coord/register.h"
 #include "history/heat_point.h"
 #include "net/loop.h"
 #include "peer/fence_keeper.h"
 #include "peer/key_counter.h"
 #include "peer/router_peer.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::control {
 
@@ -79,13 +79,13 @@ class Controller final : public backend::Gate,
   explicit Controller(Options options);
   ~Controller() override;
 
-  // Reads the document, or creates it where it may (control/first_ring.h), and joins it. Keeps
+  // Reads the document, or creates it where it may (first_ring.h), and joins it. Keeps
   // trying while the coordinator is away.
   void start();
   // A clean stop: no new moves, running ones aborted or finished, session removed, lease ended.
   void stop(std::function<void()> stopped);
 
-  // Stored heat of this hour on other days (control/usual_levels.h): what is normal.
+  // Stored heat of this hour on other days (control/observe/usual_levels.h): what is normal.
   void set_usual(const std::vector<history::HeatPoint>& points);
 
   const SessionId& session() const override;

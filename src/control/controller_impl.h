@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "control/balancer.h"
+#include "control/begin/first_survey.h"
+#include "control/begin/ring_restore.h"
 #include "control/controller.h"
-#include "control/document_writer.h"
-#include "control/first_survey.h"
-#include "control/leadership.h"
-#include "control/membership.h"
-#include "control/move_board.h"
-#include "control/node_links.h"
-#include "control/ring_restore.h"
-#include "control/stray_mover.h"
-#include "control/stray_watch.h"
-#include "control/surveyor.h"
+#include "control/document/document_writer.h"
+#include "control/document/leadership.h"
+#include "control/document/membership.h"
+#include "control/moves/move_board.h"
+#include "control/observe/node_links.h"
+#include "control/plan/balancer.h"
+#include "control/strays/stray_mover.h"
+#include "control/strays/stray_watch.h"
+#include "control/strays/surveyor.h"
 
 namespace cleave::control {
 

@@ -1,4 +1,4 @@
-// A person's orders (control/operator.h): each an edit of the document or a move.
+// A person's orders (control/orders/operator.h): each an edit of the document or a move.
 
 #include <algorithm>
 #include <utility>
@@ -6,11 +6,10 @@
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
-#include "control/describe.h"
-#include "ring/diff.h"
-#include "ring/give_up.h"
-#include "ring/scheme.h"
-#include "ring/undrain.h"
+#include "control/orders/describe.h"
+#include "ring/edits/give_up.h"
+#include "ring/edits/undrain.h"
+#include "ring/view/diff.h"
 
 namespace cleave::control {
 namespace {

@@ -1,4 +1,4 @@
-// What a person orders where the coordinator holds no ring (control/recovery.h).
+// What a person orders where the coordinator holds no ring (control/begin/recovery.h).
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Orders about what lies on the servers (control/operator.h): adopt, strays, a node that leaves.
+// Orders about what lies on the servers (operator.h): adopt, strays, a node that leaves.
 
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
-#include "control/describe.h"
-#include "ring/edits.h"
+#include "control/orders/describe.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::control {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "convert/pool.h"
+#include "convert/pool/pool.h"
 
 namespace cleave::convert {
 

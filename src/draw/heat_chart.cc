@@ -11,7 +11,7 @@
 namespace cleave::draw {
 namespace {
 
-using simulate::kStripes;
+using rehearse::kStripes;
 
 // Shades are steps of a factor, from a quarter of the mean stripe's load to the highest one.
 constexpr double kColdest = -2;  // log2 of the load over the mean
@@ -19,10 +19,10 @@ constexpr double kHottestLeast = 2;
 
 class HeatChart {
  public:
-  HeatChart(Canvas& canvas, const simulate::Record& record) : canvas_(canvas), record_(record) {
+  HeatChart(Canvas& canvas, const rehearse::Record& record) : canvas_(canvas), record_(record) {
     double total = 0;
     double highest = 0;
-    for (const simulate::Moment& moment : record.moments) {
+    for (const rehearse::Moment& moment : record.moments) {
       for (const std::uint64_t load : moment.stripe_load) {
         total += static_cast<double>(load);
         highest = std::max(highest, static_cast<double>(load));
@@ -42,8 +42,8 @@ class HeatChart {
     }
     Frame frame(canvas_, kPlot, time_axis(record_.moments.back().at), std::move(up));
     canvas_.image(kPlot, strip());
-    for (const simulate::RecordedCut& each : record_.cuts) draw_cut(frame, each);
-    for (const simulate::RecordedMove& each : record_.moves) draw_move(frame, each);
+    for (const rehearse::RecordedCut& each : record_.cuts) draw_cut(frame, each);
+    for (const rehearse::RecordedMove& each : record_.moves) draw_move(frame, each);
     frame.draw_axes();
     draw_key();
   }
@@ -79,7 +79,7 @@ class HeatChart {
             .width = count > 60 ? 0.6 : 0.9};
   }
 
-  void draw_cut(const Frame& frame, const simulate::RecordedCut& cut) {
+  void draw_cut(const Frame& frame, const rehearse::RecordedCut& cut) {
     static constexpr double kTwoLines = 4;  // pixels from which on both ends are drawn
     static constexpr double kTick = 7;
     const auto from = static_cast<double>(cut.from.count());
@@ -99,7 +99,7 @@ class HeatChart {
     }
   }
 
-  void draw_move(const Frame& frame, const simulate::RecordedMove& move) {
+  void draw_move(const Frame& frame, const rehearse::RecordedMove& move) {
     const Colour colour = move.committed ? kVermilion : kFaint;
     for (const ring::TokenRange& range : move.ranges) {
       const double height = (stripe_of(range.first) + stripe_of(range.last)) / 2;
@@ -140,13 +140,13 @@ class HeatChart {
   }
 
   Canvas& canvas_;
-  const simulate::Record& record_;
+  const rehearse::Record& record_;
   double mean_ = 0;  // of a stripe, over the whole run
   double hottest_ = 0;
 };
 
 }  // namespace
 
-void draw_heat(Canvas& canvas, const simulate::Record& record) { HeatChart(canvas, record).draw(); }
+void draw_heat(Canvas& canvas, const rehearse::Record& record) { HeatChart(canvas, record).draw(); }
 
 }  // namespace cleave::draw

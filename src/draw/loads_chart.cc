@@ -14,12 +14,12 @@ constexpr double kMillion = 1'000'000;
 constexpr double kHot = 1.5;  // of the fair use: balance::Constants::hot_ppm
 
 // In per cent of the node's capacity.
-double use_of(const simulate::Record& record, std::size_t node, const simulate::Moment& moment) {
+double use_of(const rehearse::Record& record, std::size_t node, const rehearse::Moment& moment) {
   const auto capacity = static_cast<double>(record.nodes[node].capacity);
   return capacity > 0 ? 100 * static_cast<double>(moment.node_load[node]) / capacity : 0;
 }
 
-double highest_use(const simulate::Record& record, const simulate::Moment& moment) {
+double highest_use(const rehearse::Record& record, const rehearse::Moment& moment) {
   double highest = 0;
   for (std::size_t node = 0; node < record.nodes.size(); ++node) {
     highest = std::max(highest, use_of(record, node, moment));
@@ -28,16 +28,16 @@ double highest_use(const simulate::Record& record, const simulate::Moment& momen
 }
 
 // What each node would have were load spread by capacity. The record knows it from the peak.
-double fair_use(const simulate::Record& record, const simulate::Moment& moment) {
+double fair_use(const rehearse::Record& record, const rehearse::Moment& moment) {
   return moment.peak_ppm == 0 ? 0 : highest_use(record, moment) * kMillion / moment.peak_ppm;
 }
 
 // Nodes that were the highest once, by how high; the others are drawn without a name.
-std::vector<std::size_t> outstanding(const simulate::Record& record) {
+std::vector<std::size_t> outstanding(const rehearse::Record& record) {
   std::vector<std::pair<double, std::size_t>> most;
   for (std::size_t node = 0; node < record.nodes.size(); ++node) {
     double highest = 0;
-    for (const simulate::Moment& each : record.moments) {
+    for (const rehearse::Moment& each : record.moments) {
       highest = std::max(highest, use_of(record, node, each));
     }
     most.emplace_back(-highest, node);
@@ -51,10 +51,10 @@ std::vector<std::size_t> outstanding(const simulate::Record& record) {
 }
 
 // Broken where the node is not in the pool.
-void draw_node(Canvas& canvas, const Frame& frame, const simulate::Record& record, std::size_t node,
+void draw_node(Canvas& canvas, const Frame& frame, const rehearse::Record& record, std::size_t node,
                const Stroke& stroke) {
   std::vector<Point> points;
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     if (each.node_load[node] == 0) {
       canvas.line(points, stroke);
       points.clear();
@@ -68,11 +68,11 @@ void draw_node(Canvas& canvas, const Frame& frame, const simulate::Record& recor
 
 }  // namespace
 
-void draw_loads(Canvas& canvas, const simulate::Record& record) {
+void draw_loads(Canvas& canvas, const rehearse::Record& record) {
   draw_caption(canvas, "Load of each node: " + run_title(record),
                "A node is hot from 1.5 times its fair share on; balanced, all lines lie on it.");
   double reach = 1;
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     reach = std::max({reach, highest_use(record, each), kHot * fair_use(record, each)});
   }
   Frame frame(canvas, kPlot, time_axis(record.moments.back().at),
@@ -98,7 +98,7 @@ void draw_loads(Canvas& canvas, const simulate::Record& record) {
   }
   std::vector<Point> fair;
   std::vector<Point> hot;
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     const auto at = static_cast<double>(each.at.count());
     fair.push_back(frame.at(at, fair_use(record, each)));
     hot.push_back(frame.at(at, kHot * fair_use(record, each)));

@@ -17,15 +17,15 @@ constexpr Box kMoves{kPlot.x, kPlot.y + 352, kPlot.width, kPlot.height - 352};
 double times(std::uint32_t ppm) { return ppm / kMillion; }
 
 // What the balancer promises: README.md, "Numbers".
-double goal(const simulate::Moment& moment) {
+double goal(const rehearse::Moment& moment) {
   return std::max(1.10, 1.05 * times(moment.bound_ppm));
 }
 
 // Moves one above the other as long as they overlap.
-std::vector<std::size_t> lanes_of(const std::vector<simulate::RecordedMove>& moves) {
+std::vector<std::size_t> lanes_of(const std::vector<rehearse::RecordedMove>& moves) {
   std::vector<seconds> free_from;
   std::vector<std::size_t> lanes;
-  for (const simulate::RecordedMove& each : moves) {
+  for (const rehearse::RecordedMove& each : moves) {
     const auto lane =
         std::ranges::find_if(free_from, [&](seconds until) { return until <= each.began; });
     lanes.push_back(static_cast<std::size_t>(lane - free_from.begin()));
@@ -39,9 +39,9 @@ std::vector<std::size_t> lanes_of(const std::vector<simulate::RecordedMove>& mov
   return lanes;
 }
 
-void draw_moves(Canvas& canvas, const simulate::Record& record) {
-  std::vector<simulate::RecordedMove> moves = record.moves;
-  std::ranges::stable_sort(moves, {}, &simulate::RecordedMove::began);
+void draw_moves(Canvas& canvas, const rehearse::Record& record) {
+  std::vector<rehearse::RecordedMove> moves = record.moves;
+  std::ranges::stable_sort(moves, {}, &rehearse::RecordedMove::began);
   const std::vector<std::size_t> lanes = lanes_of(moves);
   const std::size_t count = lanes.empty() ? 1 : *std::ranges::max_element(lanes) + 1;
   Axis up{.from = 0, .to = static_cast<double>(std::max<std::size_t>(3, count)), .name = "moves"};
@@ -58,10 +58,10 @@ void draw_moves(Canvas& canvas, const simulate::Record& record) {
   frame.draw_axes();
 }
 
-std::string moves_text(const simulate::Record& record) {
+std::string moves_text(const rehearse::Record& record) {
   std::uint64_t keys = 0;
   std::uint64_t committed = 0;
-  for (const simulate::RecordedMove& each : record.moves) {
+  for (const rehearse::RecordedMove& each : record.moves) {
     keys += each.committed ? each.keys : 0;
     committed += each.committed ? 1 : 0;
   }
@@ -73,11 +73,11 @@ std::string moves_text(const simulate::Record& record) {
 
 }  // namespace
 
-void draw_peak(Canvas& canvas, const simulate::Record& record) {
+void draw_peak(Canvas& canvas, const rehearse::Record& record) {
   draw_caption(canvas, "Peak over mean: " + run_title(record),
                "The hottest node against the least that any placement of whole keys could reach.");
   double reach = 1.6;
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     reach = std::max({reach, times(each.peak_ppm), goal(each)});
   }
   Axis across = time_axis(record.moments.back().at);
@@ -87,7 +87,7 @@ void draw_peak(Canvas& canvas, const simulate::Record& record) {
               amount_axis(1, reach, "highest load / fair load of a node"));
   frame.draw_grid();
   std::array<std::vector<Point>, 4> lines;  // bound, goal, hot, peak
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     const auto at = static_cast<double>(each.at.count());
     lines[0].push_back(frame.at(at, times(each.bound_ppm)));
     lines[1].push_back(frame.at(at, goal(each)));

@@ -17,14 +17,14 @@ namespace {
 struct Chart {
   std::string_view name;
   std::string_view title;
-  void (*draw)(Canvas& canvas, const simulate::Record& record);
+  void (*draw)(Canvas& canvas, const rehearse::Record& record);
 };
 
 constexpr std::array<Chart, 3> kCharts{{{"loads", "Load of each node", draw_loads},
                                         {"heat", "Heat over the ring", draw_heat},
                                         {"peak", "Peak over mean", draw_peak}}};
 
-Picture picture_of(const Chart& chart, const simulate::Record& record) {
+Picture picture_of(const Chart& chart, const rehearse::Record& record) {
   SvgCanvas svg(kWidth, kHeight, fmt::format("{}: {}", chart.title, run_title(record)));
   PngCanvas png(kWidth, kHeight);
   chart.draw(svg, record);
@@ -33,11 +33,11 @@ Picture picture_of(const Chart& chart, const simulate::Record& record) {
 }
 
 // When the last move ended and the last cut came or went; at least a minute.
-seconds last_event(const simulate::Record& record) {
+seconds last_event(const rehearse::Record& record) {
   seconds last{60};
   const seconds end = record.moments.back().at;
-  for (const simulate::RecordedMove& each : record.moves) last = std::max(last, each.ended);
-  for (const simulate::RecordedCut& each : record.cuts) {
+  for (const rehearse::RecordedMove& each : record.moves) last = std::max(last, each.ended);
+  for (const rehearse::RecordedCut& each : record.cuts) {
     last = std::max(last, each.until < end ? each.until : each.from);
   }
   // A node that joins or leaves.
@@ -53,13 +53,13 @@ seconds last_event(const simulate::Record& record) {
 
 // A run of an hour that is level after a minute would show all that happened in its first pixels:
 // the pictures then end at twice the time of the last event.
-std::optional<simulate::Record> without_calm_end(const simulate::Record& record) {
+std::optional<rehearse::Record> without_calm_end(const rehearse::Record& record) {
   const seconds shown = last_event(record) * 2;
   if (shown * 2 > record.moments.back().at) return std::nullopt;
-  simulate::Record cut = record;
-  std::erase_if(cut.moments, [&](const simulate::Moment& each) { return each.at > shown; });
+  rehearse::Record cut = record;
+  std::erase_if(cut.moments, [&](const rehearse::Moment& each) { return each.at > shown; });
   if (cut.moments.size() < 2) return std::nullopt;
-  for (simulate::RecordedCut& each : cut.cuts) each.until = std::min(each.until, shown);
+  for (rehearse::RecordedCut& each : cut.cuts) each.until = std::min(each.until, shown);
   cut.workload +=
       fmt::format(", first {} of {} s", shown.count(),
                   grouped(static_cast<std::uint64_t>(record.moments.back().at.count())));
@@ -68,22 +68,22 @@ std::optional<simulate::Record> without_calm_end(const simulate::Record& record)
 
 }  // namespace
 
-std::string run_title(const simulate::Record& record) {
+std::string run_title(const rehearse::Record& record) {
   return fmt::format("{}, policy {}, seed {} ({} nodes, {} keys)", record.workload, record.policy,
                      record.seed, grouped(record.nodes.size()), grouped(record.keys));
 }
 
-Result<std::array<Picture, 3>> pictures_of(const simulate::Record& record) {
+Result<std::array<Picture, 3>> pictures_of(const rehearse::Record& record) {
   if (record.moments.empty() || record.nodes.empty()) {
     return fail(Code::kInvalid, "pictures: the run has no moment or no node to show");
   }
-  for (const simulate::Moment& each : record.moments) {
+  for (const rehearse::Moment& each : record.moments) {
     if (each.node_load.size() != record.nodes.size()) {
       return fail(Code::kInvalid, "pictures: a moment has not one load for each node");
     }
   }
-  const std::optional<simulate::Record> zoomed = without_calm_end(record);
-  const simulate::Record& drawn = zoomed ? *zoomed : record;
+  const std::optional<rehearse::Record> zoomed = without_calm_end(record);
+  const rehearse::Record& drawn = zoomed ? *zoomed : record;
   std::array<Picture, 3> pictures;
   for (std::size_t at = 0; at < kCharts.size(); ++at) {
     pictures[at] = picture_of(kCharts[at], drawn);
@@ -94,7 +94,7 @@ Result<std::array<Picture, 3>> pictures_of(const simulate::Record& record) {
   return pictures;
 }
 
-Result<void> draw_all(const simulate::Record& record, const std::filesystem::path& directory) {
+Result<void> draw_all(const rehearse::Record& record, const std::filesystem::path& directory) {
   const auto pictures = pictures_of(record);
   if (!pictures) return std::unexpected(pictures.error());
   std::error_code failed;

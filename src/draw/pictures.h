@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "simulate/record.h"
+#include "rehearse/record.h"
 
 namespace cleave::draw {
 
@@ -22,11 +22,11 @@ struct Picture {
 
 // "loads", "heat", "peak": draw/charts.h. Errors: kInvalid for a record without a moment or node;
 // kExhausted when there is no memory for one. Cost: about 0.1 s.
-Result<std::array<Picture, 3>> pictures_of(const simulate::Record& record);
+Result<std::array<Picture, 3>> pictures_of(const rehearse::Record& record);
 
 // Writes them as loads.svg, loads.png, ... into the directory, which is made when it is missing.
 // Files that are there are overwritten. Errors: those of `pictures_of`; kUnavailable when a file
 // cannot be written.
-Result<void> draw_all(const simulate::Record& record, const std::filesystem::path& directory);
+Result<void> draw_all(const rehearse::Record& record, const std::filesystem::path& directory);
 
 }  // namespace cleave::draw

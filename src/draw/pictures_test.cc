@@ -9,14 +9,14 @@
 
 #include "draw/charts.h"
 #include "draw/frame.h"
+#include "draw/record_testing.h"
 #include "draw/svg_canvas.h"
-#include "draw/test_record.h"
 
 namespace cleave::draw {
 namespace {
 
 // Without the PNG files, which take most of the time.
-std::vector<std::string> svgs(const simulate::Record& record) {
+std::vector<std::string> svgs(const rehearse::Record& record) {
   std::vector<std::string> documents;
   for (const auto draw : {draw_loads, draw_heat, draw_peak}) {
     SvgCanvas canvas(kWidth, kHeight, "test");
@@ -88,10 +88,10 @@ TEST(Pictures, SayWhichRunTheyShow) {
 
 // All that happens does so in the first 2 % of the run.
 TEST(Pictures, ALongCalmEndIsNotDrawn) {
-  simulate::Record record = test_record();
-  for (simulate::Moment& moment : record.moments) moment.at *= 30;
+  rehearse::Record record = test_record();
+  for (rehearse::Moment& moment : record.moments) moment.at *= 30;
   record.cuts.clear();
-  for (simulate::Moment& moment : record.moments) moment.node_load[7] = 1;
+  for (rehearse::Moment& moment : record.moments) moment.node_load[7] = 1;
   const auto pictures = pictures_of(record);
   ASSERT_TRUE(pictures);
   for (const Picture& each : *pictures) {
@@ -116,7 +116,7 @@ TEST(Pictures, HaveAxesWithUnitsAndALegend) {
 }
 
 TEST(Pictures, WhateverAWorkloadIsCalledStaysText) {
-  simulate::Record record = test_record();
+  rehearse::Record record = test_record();
   record.workload = "<script>\"&\x01";
   for (const std::string& each : svgs(record)) {
     EXPECT_TRUE(well_formed(each));
@@ -125,9 +125,9 @@ TEST(Pictures, WhateverAWorkloadIsCalledStaysText) {
 }
 
 TEST(Pictures, APoolWithoutLoadOrCapacityCanBeDrawn) {
-  simulate::Record record = test_record();
-  for (simulate::RecordedNode& each : record.nodes) each.capacity = 0;
-  for (simulate::Moment& each : record.moments) {
+  rehearse::Record record = test_record();
+  for (rehearse::RecordedNode& each : record.nodes) each.capacity = 0;
+  for (rehearse::Moment& each : record.moments) {
     each = {.at = each.at, .node_load = std::vector<std::uint64_t>(record.nodes.size())};
   }
   record.moments.resize(1);
@@ -135,17 +135,17 @@ TEST(Pictures, APoolWithoutLoadOrCapacityCanBeDrawn) {
 }
 
 TEST(Pictures, ThousandsOfNodesStayReadable) {
-  simulate::Record record = test_record();
+  rehearse::Record record = test_record();
   for (std::size_t node = record.nodes.size(); node < 1'000; ++node) {
     record.nodes.push_back(record.nodes[0]);
-    for (simulate::Moment& each : record.moments) each.node_load.push_back(each.node_load[0]);
+    for (rehearse::Moment& each : record.moments) each.node_load.push_back(each.node_load[0]);
   }
   EXPECT_NE(svgs(record)[0].find("995 other nodes"), std::string::npos);
 }
 
 TEST(Pictures, AnEmptyRecordIsAnError) {
   EXPECT_EQ(pictures_of({}).error().code, Code::kInvalid);
-  simulate::Record record = test_record();
+  rehearse::Record record = test_record();
   record.moments[3].node_load.pop_back();
   EXPECT_EQ(pictures_of(record).error().code, Code::kInvalid);
 }

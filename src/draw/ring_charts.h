@@ -12,8 +12,8 @@
 
 #include "draw/canvas.h"
 #include "draw/node_bars.h"
-#include "ring/diff.h"
-#include "ring/scheme.h"
+#include "ring/arc_table.h"
+#include "ring/view/diff.h"
 
 namespace cleave::draw {
 

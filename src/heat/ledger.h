@@ -30,7 +30,7 @@
 #include "heat/report.h"
 #include "heat/samples.h"
 #include "heat/series.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::heat {
 

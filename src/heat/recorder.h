@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "heat/report.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::heat {
 

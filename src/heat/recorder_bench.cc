@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "heat/recorder.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::heat {
 namespace {

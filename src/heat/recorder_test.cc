@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/rng.h"
-#include "heat/test_ring.h"
+#include "heat/ring_testing.h"
 
 namespace cleave::heat {
 namespace {

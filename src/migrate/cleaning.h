@@ -27,8 +27,8 @@
 #include "base/mutation.h"
 #include "base/result.h"
 #include "migrate/migration.h"
-#include "ring/document.h"
-#include "ring/edits.h"
+#include "ring/document/document.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::migrate {
 

@@ -34,8 +34,8 @@
 #include "base/touched.h"
 #include "migrate/big_keys.h"
 #include "migrate/dirty.h"
-#include "ring/document.h"
-#include "ring/edits.h"
+#include "ring/document/document.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::migrate {
 

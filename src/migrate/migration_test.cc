@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "migrate/story_testing.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::migrate {
 namespace {

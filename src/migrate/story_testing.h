@@ -16,7 +16,7 @@ namespace cleave::migrate {
 inline constexpr ring::TokenRange kRange{Token{100}, Token{199}};
 
 // A move from node 1 to node 2 with two routers, and the world around it: the document is real
-// (ring/edits.h), servers and routers answer what a test tells them.
+// (ring/edits/edits.h), servers and routers answer what a test tells them.
 class Story {
  public:
   Story() {

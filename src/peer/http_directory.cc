@@ -1,6 +1,6 @@
 #include "peer/http_directory.h"
 
-#include "ring/document.h"
+#include "ring/document/document.h"
 
 namespace cleave::peer {
 

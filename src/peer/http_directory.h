@@ -11,7 +11,7 @@
 
 #include "net/loop.h"
 #include "peer/http_peer.h"
-#include "ring/document.h"
+#include "ring/document/document.h"
 
 namespace cleave::peer {
 

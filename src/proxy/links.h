@@ -20,7 +20,7 @@
 #include "net/loop.h"
 #include "proxy/counters.h"
 #include "proxy/lanes.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::proxy {
 

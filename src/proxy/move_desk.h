@@ -20,7 +20,7 @@
 #include "base/mutation.h"
 #include "peer/router_peer.h"
 #include "proxy/dirty_set.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::proxy {
 

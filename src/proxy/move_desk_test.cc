@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::proxy {
 namespace {

@@ -20,7 +20,7 @@
 #include "peer/router_peer.h"
 #include "proxy/dirty_set.h"
 #include "proxy/request.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::proxy {
 

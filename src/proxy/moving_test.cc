@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ring/edits.h"
+#include "ring/edits/edits.h"
 
 namespace cleave::proxy {
 namespace {

@@ -25,7 +25,7 @@
 #include "base/ids.h"
 #include "heat/cost.h"
 #include "proxy/fan_out.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 
 namespace cleave::proxy {
 

@@ -24,7 +24,7 @@
 #include "peer/key_counter.h"
 #include "peer/router_peer.h"
 #include "proxy/counters.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 #include "route/command_table.h"
 
 namespace cleave::proxy {

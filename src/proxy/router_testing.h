@@ -14,9 +14,9 @@
 #include "backend/redis_testing.h"
 #include "net/asio_loop.h"
 #include "proxy/router.h"
-#include "ring/document.h"
-#include "ring/edits.h"
-#include "ring/view.h"
+#include "ring/document/document.h"
+#include "ring/edits/edits.h"
+#include "ring/view/view.h"
 
 namespace cleave::proxy {
 

@@ -33,7 +33,7 @@
 #include "proxy/process_facts.h"
 #include "proxy/request.h"
 #include "proxy/server_commands.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 #include "route/route.h"
 #include "wire/resp.h"
 

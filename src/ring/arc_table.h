@@ -14,10 +14,17 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "ring/scheme.h"
 #include "ring/token_range.h"
 
 namespace cleave::ring {
+
+// One piece of the base ring: [previous point + 1, point] belongs to `node`.
+struct Arc {
+  TokenRange range;
+  NodeId node;
+
+  friend bool operator==(const Arc&, const Arc&) = default;
+};
 
 // Both lists have one entry an arc. Invariant: `firsts` ascends from token 0; neighbours have
 // different owners.

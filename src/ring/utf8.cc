@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ring/document.h"
-
 namespace cleave::ring {
 namespace {
 

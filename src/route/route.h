@@ -21,7 +21,7 @@
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/own_names.h"
-#include "ring/view.h"
+#include "ring/view/view.h"
 #include "route/command_table.h"
 #include "route/handling.h"
 #include "wire/resp.h"

@@ -15,7 +15,7 @@
 
 namespace cleave::ring {
 
-// Look-ups that run side by side: two rounds of MD5 in lanes (ring/schemes/md5_lanes.h), and more
+// Look-ups that run side by side: two rounds of MD5 in lanes (md5_lanes.h), and more
 // reads of memory than a processor has under way at once.
 inline constexpr std::size_t kKeyBatch = 32;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ring/schemes/circle.h"
-#include "ring/schemes/memcached_hash.h"
+#include "ring/schemes/hashes/memcached_hash.h"
 #include "ring/schemes/numbered_text.h"
 #include "ring/schemes/scheme_row.h"
 

@@ -14,8 +14,8 @@
 
 #include "base/ids.h"
 #include "ring/schemes/circle.h"
-#include "ring/schemes/digest.h"
-#include "ring/schemes/md5_lanes.h"
+#include "ring/schemes/hashes/digest.h"
+#include "ring/schemes/hashes/md5_lanes.h"
 
 namespace cleave::ring {
 

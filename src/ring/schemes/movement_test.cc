@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/rng.h"
-#include "ring/diff.h"
+#include "ring/placed/placement_diff.h"
 #include "ring/schemes/placement.h"
-#include "ring/schemes/placement_diff.h"
+#include "ring/view/diff.h"
 #include "ring/width.h"
 
 namespace cleave::ring {

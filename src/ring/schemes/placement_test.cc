@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "ring/testing.h"
+#include "ring/edits/ring_testing.h"
 
 namespace cleave::ring {
 namespace {
@@ -151,7 +151,7 @@ TEST(Placement, FixedTokensDoNotDependOnTheNodes) {
 
 TEST(Placement, OfVnodeIsThatOfTheRing) {
   const Placed placement = placed({.name = "vnode"}, {{"a", 1}, {"b", 2}, {"c", 5}});
-  const auto base = vnode_base(testing::make_nodes({1, 2, 5}));
+  const auto base = testing::base_arcs(testing::make_nodes({1, 2, 5}));
   ASSERT_TRUE(std::ranges::equal(placement->arcs(), base));
   EXPECT_EQ(placement->token_of("{user}.x"), vnode_token("{user}.x"));
 }

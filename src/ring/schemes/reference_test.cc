@@ -10,12 +10,12 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "ring/hash_tag.h"
-#include "ring/schemes/crc.h"
-#include "ring/schemes/digest.h"
-#include "ring/schemes/memcached_hash.h"
-#include "ring/schemes/murmur.h"
+#include "ring/schemes/hashes/crc.h"
+#include "ring/schemes/hashes/digest.h"
+#include "ring/schemes/hashes/memcached_hash.h"
+#include "ring/schemes/hashes/murmur.h"
+#include "ring/schemes/hashes/xxh64.h"
 #include "ring/schemes/placement.h"
-#include "ring/schemes/xxh64.h"
 
 namespace cleave::ring {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ring/edits/ring_testing.h"
 #include "ring/schemes/placement.h"
-#include "ring/testing.h"
 
 namespace cleave::ring::testing {
 

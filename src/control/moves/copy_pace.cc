@@ -1,0 +1,28 @@
+#include "control/moves/copy_pace.h"
+
+#include <algorithm>
+
+namespace cleave::control {
+
+void CopyPace::step(const std::vector<ServerPace>& servers) {
+  if (max_ == 0) return;
+  const bool suffers = std::ranges::any_of(servers, [](const ServerPace& server) {
+    return server.p99 > std::max(2 * server.baseline, kFine);
+  });
+  const std::uint64_t part = std::max<std::uint64_t>(max_ / kParts, 1);
+  rate_ = suffers ? std::max(rate_ / 2, part) : std::min(rate_ + part, max_);
+}
+
+std::optional<ServerPace> LatencyMeter::end_second(During during) {
+  if (samples_.empty()) return std::nullopt;
+  const std::size_t rank = (samples_.size() * 99 + 99) / 100 - 1;
+  const auto at = samples_.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(samples_, at);
+  const nanoseconds p99 = *at;
+  samples_.clear();
+  if (during == During::kQuiet)
+    baseline_ = baseline_ == nanoseconds{0} ? p99 : (7 * baseline_ + p99) / 8;
+  return ServerPace{.p99 = p99, .baseline = baseline_};
+}
+
+}  // namespace cleave::control

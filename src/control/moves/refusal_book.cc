@@ -1,0 +1,20 @@
+#include "control/moves/refusal_book.h"
+
+#include <algorithm>
+
+namespace cleave::control {
+
+milliseconds RefusalBook::note(const Refused& refused, Instant now) {
+  Entry& entry = entries_[{refused.node, refused.end}];
+  entry.rest = entry.rest == milliseconds{0} ? kFirst : std::min(entry.rest * 2, kMost);
+  entry.words = refused.words;
+  entry.until = now + entry.rest;
+  return entry.rest;
+}
+
+std::string RefusalBook::words(NodeId node, backend::End end, Instant now) const {
+  const auto found = entries_.find({node, end});
+  return found == entries_.end() || found->second.until <= now ? "" : found->second.words;
+}
+
+}  // namespace cleave::control

@@ -1,0 +1,360 @@
+// Operator: what a person (through the CLI or the admin API) may ask and order.
+//
+// Orders are answered when the document says so, not when the work is done: a move is answered with
+// its id when it has begun. Every order is refused with a reason a person can act on.
+//
+// They are answered within kOrderPatience (a rehearsal may take kHeatPatience more): kUnavailable,
+// nothing was done and never will be; kTimeout, nobody knows yet (`when_settled`).
+//
+// Threads: the control loop; callbacks run there, once for each call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/ring_note.h"
+#include "balance/plan/plan.h"
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "control/orders/coordinator_state.h"
+#include "control/orders/presplit.h"
+#include "control/orders/stray_count.h"
+#include "heat/picture.h"
+#include "ring/document/document.h"
+#include "ring/document/scheme_search.h"
+#include "ring/edits/edits.h"
+#include "ring/view/view.h"
+
+namespace cleave::control {
+
+// A move under way as its driver sees it.
+struct MoveStatus {
+  ring::Move move;
+  std::string step;       // "scan", "rounds", "fenced", ... (migrate/migration.h)
+  std::string waits_for;  // what it waits for now; empty when it works
+  std::uint64_t keys_copied = 0;
+  std::uint64_t bytes_copied = 0;
+  std::uint64_t rounds = 0;
+};
+
+// An entry of the document's leftovers, and how far its cleaning is (migrate/cleaning.h).
+struct LeftoverStatus {
+  ring::Leftover entry;
+  std::string step;  // "pages", "waiting", ...; of others than the leader only "open", "kept"
+  std::string waits_for = {};  // why it cannot go on now; empty when it works
+  std::uint64_t deleted = 0;
+  std::uint64_t unknown = 0;  // of these, those that the owner does not have (rule 25)
+  std::uint64_t spared = 0;   // not deleted, because the owner does not have them
+  // What keeps it from being cleaned, through all tries, and for how long; empty: nothing does.
+  std::string stuck = {};
+  milliseconds stuck_for{0};
+};
+
+// kRefused: it never began, and has no id.
+enum class MoveEnd : std::uint8_t { kCommitted, kAborted, kRefused };
+
+// A move that is over. Kept in memory, the newest 1,000.
+struct MoveRecord {
+  ring::Move move;
+  MoveEnd end = MoveEnd::kAborted;
+  std::string why;  // of an abort or a refusal
+  std::uint64_t keys_copied = 0;
+  std::uint64_t bytes_copied = 0;
+  milliseconds took{0};
+  milliseconds committed{0};  // from its begin until the destination owned it; 0: it never did
+  microseconds fenced{0};     // from the FENCED to the COMMIT compare-and-set
+  UnixMillis ended;
+};
+
+// A node that a decision passed over.
+struct PassedOver {
+  std::string node;  // its name
+  std::string why;   // for people: "it lacks memory"
+
+  friend bool operator==(const PassedOver&, const PassedOver&) = default;
+};
+
+// What a decision moves, or moved.
+struct DecidedMove {
+  MoveId id;                // none before it has begun
+  std::string source;       // names of nodes
+  std::string destination;  // likewise
+  ring::RangeSet ranges = {};
+  std::uint64_t keys = 0;  // expected, or copied where it is over; 0: not known
+  std::uint64_t bytes = 0;
+  // Of the two nodes, as planned, in nanoseconds of server time a second; all 0: not known.
+  std::uint64_t source_before = 0;
+  std::uint64_t source_after = 0;
+  std::uint64_t destination_before = 0;
+  std::uint64_t destination_after = 0;
+
+  friend bool operator==(const DecidedMove&, const DecidedMove&) = default;
+};
+
+// A decision of the balancer or of a person, for `explain`.
+struct Decision {
+  UnixMillis at;
+  std::string kind;       // "move", "merge", "nothing", "order", "unsplittable", "advice", ...
+  std::string subject;    // range, node or key
+  std::string reason;     // why, with the numbers
+  std::string predicted;  // gain expected; empty where none
+  std::string real;       // gain seen; empty until known
+  std::vector<PassedOver> passed_over = {};  // destinations that it could not take
+  UnixMillis until = {};                     // when it may be otherwise; 0 = not known
+  std::optional<DecidedMove> move = {};      // where it is about one
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+// What walks over a node's keys met of strays (ring/view/stray.h).
+struct StrayFacts {
+  bool known = false;  // some keys were looked at
+  StrayCount count;
+  UnixMillis since = {};       // when the first of those that are there was met; 0: there are none
+  bool since_exact = false;    // there were none before; else this leader found them there
+  std::uint64_t accepted = 0;  // so many a person knows of
+  UnixMillis grew = {};  // when more than those were last seen to become more; 0: they did not
+};
+
+// Keys in a database that no client reaches through a router.
+struct OtherDatabase {
+  std::uint32_t number = 0;  // 1 or more
+  std::uint64_t keys = 0;
+
+  friend bool operator==(const OtherDatabase&, const OtherDatabase&) = default;
+};
+
+// How often a server ran scripts or functions by a command that may write (info_facts.h).
+struct ScriptCalls {
+  std::string command;  // "eval", "evalsha", "fcall"
+  std::uint64_t calls = 0;
+
+  friend bool operator==(const ScriptCalls&, const ScriptCalls&) = default;
+};
+
+// A server as the driver's side last saw it.
+struct NodeFacts {
+  NodeId node;
+  bool reachable = false;
+  std::string error;  // why not
+  Incarnation incarnation;
+  bool primary = true;          // else a replica, which takes no writes
+  bool marked = false;          // carries this pool's ownership marker
+  std::string foreign_mark;     // the marker of another pool, where it carries one
+  backend::RingNote note = {};  // what it knows of its ring
+  std::uint64_t keys = 0;       // without copies
+  std::uint64_t copies = 0;     // of moves, as far as known: keys that it does not own (any more)
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_max = 0;  // 0 = no limit set
+  std::string eviction_policy;         // what it does when that is reached; empty: not known
+  std::uint64_t commands = 0;          // total_commands_processed
+  std::string version;
+  std::uint16_t rdb_version = 0;  // of the values that it writes; 0 = not known
+  // What its server said when it was last to give or to take keys, while it rests for it.
+  std::string refuses = {};
+  // What reached it past the routers, a second, in the last interval that could be judged.
+  std::uint64_t unattributed_requests = 0;
+  std::uint64_t unattributed_writes = 0;
+  // It was written to so lately that no planned move touches it.
+  bool foreign_writes = false;
+  StrayFacts strays = {};
+  std::vector<OtherDatabase> databases = {};
+  std::vector<ScriptCalls> scripts = {};  // since its start, or CONFIG RESETSTAT
+};
+
+// A server before it is taken over: `facts.strays` are of a look made for this.
+struct SurveyedNode {
+  NodeFacts facts;
+  std::string look_error;  // why its keys could not be looked at
+};
+
+// What is on the servers, and whether the ring finds it there.
+struct Survey {
+  std::vector<SurveyedNode> nodes;
+  // A known scheme that fits the keys far better than the pool's own, where that does not.
+  std::optional<ring::SchemeFit> fits = {};
+};
+
+// Where a pass over a node's strays goes on.
+struct StrayPage {
+  NodeId node;
+  std::string cursor;  // empty: at the start
+};
+
+// A stray that stays where it is.
+struct StrayKept {
+  std::string key;
+  std::string why;
+};
+
+// What became of a page of strays.
+struct StraysHandled {
+  std::uint64_t handled = 0;  // moved to their owners, or removed
+  std::vector<StrayKept> kept;
+  std::string next;  // cursor; empty: that was the last page
+};
+
+// What a stray holds.
+struct StrayDump {
+  std::string key;
+  std::string payload;             // of DUMP
+  std::uint64_t hash = 0;          // XXH3-64 of it
+  std::int64_t expires_at_ms = 0;  // 0 = never
+};
+
+// What a page of strays holds.
+struct StrayDumps {
+  std::vector<StrayDump> dumps;
+  std::vector<StrayKept> kept;
+  std::string next;
+};
+
+enum class Force : std::uint8_t { kNo, kYes };
+
+// Which servers to mark.
+struct AdoptOrder {
+  std::vector<NodeId> nodes;
+  Force force = Force::kNo;  // kYes: also where the ring does not find the keys that are there
+};
+
+// All strays of all nodes, as a fresh look has found them.
+struct StrayList {
+  static constexpr std::size_t kListed = 1'000;  // of a node
+
+  struct Node {
+    NodeId node;
+    std::string error;  // why it could not be looked at
+    StrayCount count;   // `examples` are all of them, up to kListed
+  };
+  std::vector<Node> nodes;
+};
+
+// One router of the pool as the leader last heard of it.
+struct RouterStatus {
+  SessionId session;
+  std::string peer;  // where it is asked
+  bool leader = false;
+  Epoch view;                         // what it serves by; 0: it has not answered yet
+  std::optional<milliseconds> heard;  // how long ago it answered; only the leader knows
+};
+
+// Of this router's time as the leader; without moves that never began.
+struct MoveTotals {
+  std::uint64_t committed = 0;
+  std::uint64_t aborted = 0;
+  std::uint64_t keys = 0;   // copied by those that are over
+  std::uint64_t bytes = 0;  // likewise
+};
+
+// Everything that a person may want to know of one router.
+struct Status {
+  ring::RingSnapshot view;  // nullptr before the first read
+  SessionId session;
+  bool leader = false;
+  Term term;
+  std::string coordinator;  // "ok", or what is wrong with it
+  CoordinatorState coordinator_state = CoordinatorState::kOk;
+  std::vector<RouterStatus> routers;
+  std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
+  std::vector<LeftoverStatus> leftovers{};
+  std::vector<MoveRecord> ended;    // newest first
+  MoveTotals totals = {};           // of all moves that it has driven
+  std::vector<Decision> decisions;  // newest first
+  std::vector<NodeFacts> nodes;     // while this router leads
+  // Likewise: a known scheme that fits the keys far better, where the pool's own does not.
+  std::optional<ring::SchemeFit> fits = {};
+  std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
+  std::shared_ptr<const balance::Plan> plan;  // likewise
+  std::string plan_id;                        // of its moves and merges; empty: it has none
+  // Why there is no view although the coordinator answers (first_ring.h); empty: there is.
+  std::string held = {};
+};
+
+// A boundary that somebody wants, behind the token.
+struct CutOrder {
+  Token at = {};
+  std::string reason = {};
+  UnixMillis pinned_until = {};  // not merged before; 0 = not pinned
+};
+
+inline constexpr milliseconds kOrderPatience{1'800};
+inline constexpr milliseconds kHeatPatience{4'500};  // two ticks of the balancer
+
+class Operator {
+ public:
+  template <class T>
+  using Done = std::function<void(Result<T>)>;
+
+  virtual ~Operator() = default;
+
+  virtual Status status() const = 0;
+
+  // To be called within the answer kTimeout of an order: `told` runs once, when it is known what
+  // became of it. Success: it was done; kConflict: it was not, and never will be; kTimeout: nobody
+  // can tell any more.
+  virtual void when_settled(Done<void> told) = 0;
+
+  virtual void move(ring::MoveRequest request, Done<MoveId> done) = 0;
+  virtual void abort(MoveId move, Done<void> done) = 0;
+  // What a kept leftover (of that move) keeps becomes the range again, as far as the destination
+  // still owns it (rule 26). What was written there since the commit is given up.
+  virtual void take_back(MoveId move, Done<MoveId> done) = 0;
+  // What a kept leftover keeps is deleted after all, but for keys that their owner does not have;
+  // or all of it; or it is left where it lies, and nobody's any more.
+  enum class GiveUp : std::uint8_t { kClean, kCleanAll, kForget };
+  virtual void give_up(MoveId move, GiveUp how, Done<void> done) = 0;
+  // Lets routers of an older version join again: no move begins until `freeze(false)`.
+  virtual void allow_old_readers(Done<void> done) = 0;
+  // All moves that are not committed, and those that wait; with kFreeze none begins afterwards, in
+  // the same change. Answers how many were under way. What waits is forgotten only when the order
+  // is carried out.
+  enum class Then : std::uint8_t { kGoOn, kFreeze };
+  virtual void abort_all(Then then, Done<std::uint64_t> done) = 0;
+  // A boundary at the token: the range that ends there becomes a cut of its present owner.
+  virtual void cut(CutOrder order, Done<void> done) = 0;
+  virtual void merge(ring::TokenRange range, Done<void> done) = 0;
+  virtual void freeze(bool frozen, Done<void> done) = 0;
+  virtual void set_mode(ring::Mode mode, Done<void> done) = 0;
+  // Wants what the last plan proposed, if that is the plan of this id still (Status::plan_id), and
+  // unless the mode is observe. Answers how many moves are wanted: each begins when its nodes are
+  // free, or is refused.
+  virtual void approve(std::string plan, Done<std::uint64_t> done) = 0;
+  virtual void add_node(ring::Node node, Done<NodeId> done) = 0;
+  virtual void drain_node(NodeId node, Done<void> done) = 0;
+  virtual void undrain_node(NodeId node, Done<void> done) = 0;
+  virtual void set_weight(NodeId node, std::uint32_t weight, Done<void> done) = 0;
+  // Forgets a node that owns nothing. Unless forced refused (kConflict, with examples) while its
+  // server holds keys or cannot be asked.
+  virtual void remove_node(NodeId node, Force force, Done<void> done) = 0;
+  // Announces load that will come, and answers what is done for it. Errors also: kConflict when the
+  // pool is too small for it (unless forced).
+  virtual void presplit(PresplitOrder order, Done<Presplit> done) = 0;
+  // Takes an event back.
+  virtual void forget(std::string event, Done<void> done) = 0;
+  // Takes every cut back, live, by moves. Answers how many ranges must move.
+  virtual void flatten(Done<std::uint64_t> done) = 0;
+  // What `adopt` would mark: the servers with what is on them, and whether the ring finds it there.
+  // Writes nothing.
+  virtual void survey(Done<Survey> done) = 0;
+  // Writes this pool's ownership marker on the servers that carry none. Refused for a server that
+  // carries another pool's; unless forced also where the ring does not find the keys.
+  virtual void adopt(AdoptOrder order, Done<void> done) = 0;
+  // Looks for strays now, at every node.
+  virtual void list_strays(Done<StrayList> done) = 0;
+  // One page of strays each (stray_mover.h): to their owners, never over a key that is
+  // there; what they hold; and their removal, of each only if it still holds that, by its hash.
+  virtual void move_strays(StrayPage from, Done<StraysHandled> done) = 0;
+  virtual void read_strays(StrayPage from, Done<StrayDumps> done) = 0;
+  virtual void remove_strays(NodeId node, std::vector<StrayDump> dumps,
+                             Done<StraysHandled> done) = 0;
+  // Looks, and takes down in the document that a person knows of the strays that are there: only
+  // more than those hold moves of scripts' ranges back. Answers how many there are.
+  virtual void accept_strays(Done<std::uint64_t> done) = 0;
+};
+
+}  // namespace cleave::control
