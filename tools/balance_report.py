@@ -359,10 +359,10 @@ def report_text(results, large, options, took, version):
         f"{os.cpu_count()} cores; {results.missing} runs were cut off by the time limit or failed. "
         f"Seeds at zipf:0.99: {dict(zip(POLICIES, seeds))}. Numbers are medians over seeds.", "",
         "The baselines are the *rules* of the systems they are named after, as far as published, "
-        "on cleave's ring and in cleave's simulator; `src/rehearse/policies/policy_*.cc` says what is left "
-        "out. CockroachDB's and PD's thresholds are absolute requests a second, made for their "
-        "servers: at other rates they would act more, or less. A peak counts a move's scan as "
-        "load, so a policy that never stops moving has a higher one.", "",
+        "on cleave's ring and in cleave's simulator; `src/rehearse/policies/policy_*.cc` says what "
+        "is left out. CockroachDB's and PD's thresholds are absolute requests a second, made for "
+        "their servers: at other rates they would act more, or less. A peak counts a move's scan "
+        "as load, so a policy that never stops moving has a higher one.", "",
         "## Where cleave is not the best", "",
         f"Against policies that are at the target with every seed: more than {PEAK_SLACK} x their "
         f"peak, {SLACK} x their keys or {SLACK} x their seconds.", "", *losses(results, every), "",

@@ -11,11 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/clock.h"
-#include "control/observe/server_pace.h"
+#include "control/observe/latency_meter.h"
 
 namespace cleave::control {
 
@@ -37,21 +36,6 @@ class CopyPace {
  private:
   std::uint64_t max_;
   std::uint64_t rate_;
-};
-
-// Turns one server's round trips into a ServerPace, second by second.
-class LatencyMeter {
- public:
-  enum class During : std::uint8_t { kQuiet, kMove };
-
-  void add(nanoseconds round_trip) { samples_.push_back(round_trip); }
-  // The percentile of what was added since the last call; nullopt: nothing was. Quiet seconds make
-  // the baseline: an eighth of the newest, so that one bad second is not it.
-  std::optional<ServerPace> end_second(During during);
-
- private:
-  std::vector<nanoseconds> samples_;
-  nanoseconds baseline_{0};
 };
 
 }  // namespace cleave::control

@@ -17,7 +17,7 @@
 #include "backend/health.h"
 #include "base/limits.h"
 #include "base/rng.h"
-#include "control/observe/server_pace.h"
+#include "control/observe/latency_meter.h"
 #include "net/loop.h"
 
 namespace cleave::control {
