@@ -193,7 +193,9 @@ TEST(Router, AFlushThatOneNodeRefusesSaysWhichWereFlushed) {
   client.ask({"MSET", a, "v", b, "v"});
   world.servers[1]->client().ask({"ACL", "SETUSER", "default", "-eval"});
   const std::string told = client.ask({"FLUSHALL"});
-  EXPECT_TRUE(told.starts_with("-ERR cleave: only a part was flushed: node a (")) << told;
+  // In the order in which they answered.
+  EXPECT_TRUE(told.starts_with("-ERR cleave: only a part was flushed: node ")) << told;
+  EXPECT_LT(told.find("node a ("), told.find("not, or")) << told;
   EXPECT_TRUE(told.contains("not, or not for certain: node b (")) << told;
   EXPECT_TRUE(told.contains("NOPERM")) << told;
   EXPECT_EQ(client.ask({"GET", a}), "(nil)");

@@ -76,14 +76,6 @@ TEST(VnodeScheme, TokensPastTheLastPointBelongToTheFirst) {
   EXPECT_EQ(base.back().node, base.front().node);
 }
 
-TEST(VnodeScheme, EqualPointsBelongToTheSmallerId) {
-  std::vector<Node> nodes = make_nodes({1, 1});
-  nodes[0].name = nodes[1].name;  // all points are equal; no valid document has this
-  const std::vector<Arc> base = testing::base_arcs(nodes);
-  ASSERT_EQ(base.size(), 1U);
-  EXPECT_EQ(base.front().node, nodes[0].id);
-}
-
 TEST(VnodeScheme, DrainingNodesHaveNoPoints) {
   std::vector<Node> nodes = make_nodes({1, 1, 1});
   const std::vector<Node> rest = {nodes[0], nodes[2]};

@@ -10,7 +10,7 @@ namespace cleave::balance {
 namespace {
 
 TEST(NamedConstants, NamesEveryMember) {
-  std::ifstream header(CLEAVE_SOURCE "/src/balance/constants.h");
+  std::ifstream header(CLEAVE_SOURCE "/src/balance/input/constants.h");
   std::vector<std::string> members;
   const std::regex member(R"(^  (?:std::uint32_t|std::uint64_t|std::size_t|milliseconds) (\w+))");
   for (std::string line; std::getline(header, line);) {
