@@ -294,7 +294,7 @@ void flush(Call& call) {
 }
 
 // The one script that is sent to servers: a flush that keeps the strings among its keys, as
-// proxy/everywhere.h has it.
+// proxy/fan_out/everywhere.h has it.
 void eval(Call& call) {
   std::int64_t keys = 0;
   if (!call.args[1].contains("FLUSHDB") || !parse_integer(call.args[2], keys) || keys < 0 ||

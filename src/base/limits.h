@@ -24,6 +24,8 @@ struct Limits {
   std::size_t client_unsent_bytes_max = std::size_t{8} << 20U;  // stop reading from it above this
   std::size_t client_unsent_bytes_hard = std::size_t{64} << 20U;  // close it above this
   milliseconds client_stalled_max{60'000};  // above the soft bound for so long: close
+  // A worker: what parts of replies take until the other parts are there. More: refused.
+  std::size_t fan_out_bytes_max = std::size_t{256} << 20U;
 
   // ---- backend: one pipe --------------------------------------------------------------------
   std::size_t pipe_unsent_bytes_max = std::size_t{64} << 20U;

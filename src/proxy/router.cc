@@ -8,8 +8,8 @@
 #include "backend/health.h"
 #include "base/check.h"
 #include "net/descriptors.h"
-#include "proxy/command_costs.h"
-#include "proxy/move_desk.h"
+#include "proxy/moves/move_desk.h"
+#include "proxy/servers/command_costs.h"
 #include "proxy/worker.h"
 
 namespace cleave::proxy {
@@ -78,7 +78,8 @@ void seat(const std::vector<Place>& places, const net::Loop& loop,
     if (place.loop != &loop) continue;
     std::shared_ptr<Worker> worker = place.worker.lock();
     if (worker == nullptr) continue;
-    if (chosen == nullptr || worker->clients() < chosen->clients()) chosen = std::move(worker);
+    if (chosen == nullptr || worker->clients().size() < chosen->clients().size())
+      chosen = std::move(worker);
   }
   if (chosen != nullptr) chosen->add_client(std::move(stream));
 }
@@ -260,7 +261,7 @@ void Router::Impl::collect(MoveId move, const std::vector<std::string>& watch) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->loop().post([worker = workers_[i], move, watch, i, weak = weak_from_this(),
                               &control = options_.control] {
-      control.post([weak, i, move, keys = worker->take_dirty(move, watch)] {
+      control.post([weak, i, move, keys = worker->dispatch().take_dirty(move, watch)] {
         if (const auto self = weak.lock()) self->desk_.collected(i, move, keys);
       });
     });
@@ -281,13 +282,13 @@ void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
                                    std::function<void(std::vector<T>)> done) {
   // Before `start` there is nobody to ask: another router's or a person's question may come first.
   if (workers_.empty()) return options_.control.post([done = std::move(done)] { done({}); });
-  struct Gathering {
+  struct Asked {
     std::vector<T> answers;
     std::size_t missing;
     std::function<void(std::vector<T>)> done;
   };
-  const auto gathering = std::make_shared<Gathering>(
-      Gathering{std::vector<T>(workers_.size()), workers_.size(), std::move(done)});
+  const auto gathering = std::make_shared<Asked>(
+      Asked{std::vector<T>(workers_.size()), workers_.size(), std::move(done)});
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->loop().post(
         [worker = workers_[i], question, gathering, i, &control = options_.control] {
@@ -365,7 +366,7 @@ void Router::Impl::follow_nodes() {
 }
 
 void Router::Impl::take_health(NodeId node, const backend::Health& health) {
-  on_each_worker([node, health](Worker& worker) { worker.set_health(node, health); });
+  on_each_worker([node, health](Worker& worker) { worker.dispatch().set_health(node, health); });
   if (health.up && ready_ != nullptr) learn_commands(node);
 }
 
@@ -493,7 +494,8 @@ void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
   const ring::Move* const now = ring::find_move(view_->document(), move);
   if (now == nullptr || now->phase_epoch != phase_epoch) return;
   if (options_.mutations.leave_fence_alone) {
-    on_each_worker([move, phase_epoch](Worker& worker) { worker.break_fence(move, phase_epoch); });
+    on_each_worker(
+        [move, phase_epoch](Worker& worker) { worker.dispatch().break_fence(move, phase_epoch); });
     return;
   }
   options_.fence_keeper.abort_held_move(move, phase_epoch);
@@ -504,7 +506,9 @@ void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
 
 void Router::Impl::stats(std::function<void(RouterStats)> done) {
   ask_each_worker<Told>(
-      [](Worker& worker) { return Told{worker.last_shed(), worker.traffic()}; },
+      [](Worker& worker) {
+        return Told{worker.clients().last_shed(), worker.dispatch().traffic()};
+      },
       [process = process_, done = std::move(done)](const std::vector<Told>& told) {
         RouterStats stats{
             .clients = process->sum(&WorkerCounters::clients),
@@ -554,14 +558,15 @@ void Router::Impl::take_heat(const heat::CommandPrices& prices,
                              Done<std::vector<heat::Report>> done) {
   using Reports = std::vector<heat::Report>;
   learn_prices(prices);
-  ask_each_worker<Reports>([costs = costs_](Worker& worker) { return worker.take_heat(costs); },
-                           [done = std::move(done)](std::vector<Reports> parts) {
-                             Reports all;
-                             for (Reports& part : parts) {
-                               std::ranges::move(part, std::back_inserter(all));
-                             }
-                             done(std::move(all));
-                           });
+  ask_each_worker<Reports>(
+      [costs = costs_](Worker& worker) { return worker.dispatch().take_heat(costs); },
+      [done = std::move(done)](std::vector<Reports> parts) {
+        Reports all;
+        for (Reports& part : parts) {
+          std::ranges::move(part, std::back_inserter(all));
+        }
+        done(std::move(all));
+      });
 }
 
 }  // namespace cleave::proxy

@@ -5,7 +5,7 @@
 //   set_view(snapshot) ----------- post --------> Worker: clients, pipes, dirty sets, heat
 //   await_copying / take / fenced <-- post ------ what each worker has; joined here
 //
-// Protocol rules 9, 10 and 11 live here and in proxy/worker.h. Views only go forward.
+// Protocol rules 9, 10 and 11 live in proxy/moves and proxy/dispatch. Views only go forward.
 //
 // Threads: the public functions belong to the control loop.
 #pragma once
@@ -23,7 +23,7 @@
 #include "peer/fence_keeper.h"
 #include "peer/key_counter.h"
 #include "peer/router_peer.h"
-#include "proxy/counters.h"
+#include "proxy/facts/counters.h"
 #include "ring/view/view.h"
 #include "route/command_table.h"
 

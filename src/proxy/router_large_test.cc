@@ -5,8 +5,8 @@
 #include <set>
 #include <thread>
 
-#include "proxy/lanes.h"
 #include "proxy/router_testing.h"
+#include "proxy/servers/lanes.h"
 
 namespace cleave::proxy {
 namespace {

@@ -297,7 +297,7 @@ TEST(Router, AClientHasSmallLimitsBeforeItsPassword) {
 
 TEST(Router, WhatOneMgetGathersIsBounded) {
   Limits limits;
-  limits.client_unsent_bytes_hard = 4'000;  // a quarter of the bound
+  limits.fan_out_bytes_max = 16'000;
   World world({.limits = limits});
   RawClient client = world.client();
   const std::string value(6'000, 'x');
@@ -309,6 +309,17 @@ TEST(Router, WhatOneMgetGathersIsBounded) {
   for (int i = 0; i < 5; ++i) {  // the memory of the refused one is given back
     EXPECT_EQ(client.ask({"MGET", keys[0], keys[1]}), "[" + value + " " + value + "]");
   }
+  std::vector<std::string_view> many{"MGET"};  // no room for their places: no server is asked
+  for (int i = 0; i < 1'500; ++i) many.push_back(keys[static_cast<std::size_t>(i) % 3]);
+  std::string bytes;
+  wire::append_command(bytes, many);
+  client.send(bytes);
+  EXPECT_TRUE(RawClient::text(client.read()).starts_with("-ERR cleave: the replies of several"));
+  many.front() = "EXISTS";  // keeps no values
+  bytes.clear();
+  wire::append_command(bytes, many);
+  client.send(bytes);
+  EXPECT_EQ(RawClient::text(client.read()), "1500");
 }
 
 TEST(Router, ASplitThatOneNodeRefusesIsThatError) {

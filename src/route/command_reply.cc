@@ -111,9 +111,14 @@ void read_key_range(const List& fields, bool movable, CommandSpec& command) {
   if (command.name == "pfcount") command.writes = true;
 }
 
-Handling handling_of(const CommandSpec& command, const List& flags) {
-  const std::string_view name = std::string_view(command.name);
-  if (const auto known = known_handling(name.substr(0, name.find('|')))) return *known;
+using Own = std::span<const OwnCommand>;
+
+Handling handling_of(const CommandSpec& command, const List& flags, Own own) {
+  const std::string_view whole = std::string_view(command.name);
+  const std::string_view name = whole.substr(0, whole.find('|'));
+  const auto ours = std::ranges::find(own, name, &OwnCommand::name);
+  if (ours != own.end()) return {.action = Action::kLocal, .answer = ours->answer};
+  if (const auto known = known_handling(name)) return *known;
   Handling refused{.action = Action::kRefuse};
   if (has_word(flags, "admin")) {
     refused.reason = kOperatorsOnly;
@@ -137,7 +142,7 @@ bool is_command(const Reply& reply) {
          fields[1].type == Reply::Type::kInteger && fields[2].type == Reply::Type::kArray;
 }
 
-Result<CommandSpec> read_command(const Reply& reply, std::string_view container) {
+Result<CommandSpec> read_command(const Reply& reply, std::string_view container, Own own) {
   if (!is_command(reply)) return fail(Code::kInvalid, "not a COMMAND reply: an entry is malformed");
   const List& fields = reply.elements;
   const List& flags = fields[2].elements;
@@ -152,7 +157,7 @@ Result<CommandSpec> read_command(const Reply& reply, std::string_view container)
   if (fields.size() >= kFieldsNew) {
     read_key_specs(fields[8].elements, command);
     for (const Reply& sub : fields[9].elements) {
-      auto read = read_command(sub, command.name);
+      auto read = read_command(sub, command.name, own);
       if (!read) return std::unexpected(read.error());
       command.subcommands.push_back(std::move(*read));
     }
@@ -161,7 +166,7 @@ Result<CommandSpec> read_command(const Reply& reply, std::string_view container)
   }
   const bool has_keys = !command.keys.empty() || command.keys_unknown;
   command.writes |= has_word(flags, "write") || (has_keys && !has_word(flags, "readonly"));
-  command.handling = handling_of(command, flags);
+  command.handling = handling_of(command, flags, own);
   if (command.keys.size() == 1 && !command.keys_unknown && command.keys[0].index > 0 &&
       command.keys[0].begin == KeySpec::Begin::kIndex &&
       command.keys[0].find == KeySpec::Find::kRange && command.keys[0].last == 0) {
@@ -172,7 +177,8 @@ Result<CommandSpec> read_command(const Reply& reply, std::string_view container)
 
 }  // namespace
 
-Result<CommandTable> CommandTable::parse(const wire::Reply& command_reply) {
+Result<CommandTable> CommandTable::parse(const wire::Reply& command_reply,
+                                         std::span<const OwnCommand> own) {
   if (command_reply.type != Reply::Type::kArray || command_reply.elements.empty()) {
     return fail(Code::kInvalid,
                 "not a COMMAND reply: " +
@@ -180,7 +186,7 @@ Result<CommandTable> CommandTable::parse(const wire::Reply& command_reply) {
   }
   std::vector<CommandSpec> commands;
   for (const Reply& entry : command_reply.elements) {
-    auto command = read_command(entry, "");
+    auto command = read_command(entry, "", own);
     if (!command) return std::unexpected(command.error());
     commands.push_back(std::move(*command));
   }

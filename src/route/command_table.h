@@ -57,10 +57,18 @@ struct CommandSpec {
   }
 };
 
+// A command that the router answers itself: Handling::answer says which, by its owner's number.
+struct OwnCommand {
+  std::string_view name;  // lower case; static storage
+  std::uint32_t answer = 0;
+};
+
 class CommandTable {
  public:
-  // Errors: kInvalid when the reply is not a COMMAND reply.
-  static Result<CommandTable> parse(const wire::Reply& command_reply);
+  // Those of `own` that the reply has are local, with all their subcommands. Errors: kInvalid when
+  // the reply is not a COMMAND reply.
+  static Result<CommandTable> parse(const wire::Reply& command_reply,
+                                    std::span<const OwnCommand> own = {});
 
   // By any case of the name. nullptr: the server does not know it. Cost: about 10 ns.
   const CommandSpec* find(std::string_view name) const;

@@ -18,24 +18,6 @@ enum class Merge : std::uint8_t {
   kAllOk,         // MSET FLUSHALL FLUSHDB: +OK, or the first error
 };
 
-// Which answer of the router's own.
-enum class Local : std::uint8_t {
-  kPing,
-  kEcho,
-  kSelect,
-  kQuit,
-  kCommand,
-  kInfo,
-  kClient,
-  kHello,
-  kReset,
-  kTime,
-  kAuth,
-  kMulti,
-  kExec,
-  kDiscard,
-};
-
 // Commands that need a look at their arguments beyond their key specification.
 enum class Special : std::uint8_t {
   kNone,
@@ -50,8 +32,8 @@ struct Handling {
   Action action = Action::kForward;  // kForward, kSplit: where its keys are
   Special special = Special::kNone;
   Merge merge = Merge::kNone;
-  Local local = Local::kPing;
   std::uint32_t args_per_key = 1;  // MSET: 2
+  std::uint32_t answer = 0;        // kLocal: OwnCommand::answer
   std::string_view reason = {};    // kRefuse: why; static storage
 };
 

@@ -11,8 +11,6 @@ struct Known {
   Handling handling;
 };
 
-constexpr Handling local(Local which) { return {.action = Action::kLocal, .local = which}; }
-
 constexpr Handling everywhere(Merge merge) {
   return {.action = Action::kEverywhere, .merge = merge};
 }
@@ -42,30 +40,22 @@ constexpr std::string_view kScriptStore =
 constexpr std::array kKnown{
     Known{"acl", refused("users are the router's own")},
     Known{"asking", refused(kNoCluster)},
-    Known{"auth", local(Local::kAuth)},
-    Known{"client", local(Local::kClient)},
     Known{"cluster", refused(kNoCluster)},
-    Known{"command", local(Local::kCommand)},
     Known{"config", refused(kOperatorsOnly)},
     Known{"copy", special(Special::kCopy)},
     Known{"dbsize", everywhere(Merge::kSumIntegers)},
     Known{"debug", refused(kOperatorsOnly)},
     Known{"del", split(Merge::kSumIntegers)},
-    Known{"discard", local(Local::kDiscard)},
-    Known{"echo", local(Local::kEcho)},
     Known{"eval", special(Special::kScript)},
     Known{"eval_ro", special(Special::kScript)},
     Known{"evalsha", special(Special::kScript)},
     Known{"evalsha_ro", special(Special::kScript)},
-    Known{"exec", local(Local::kExec)},
     Known{"exists", split(Merge::kSumIntegers)},
     Known{"fcall", special(Special::kScript)},
     Known{"fcall_ro", special(Special::kScript)},
     Known{"flushall", everywhere(Merge::kAllOk)},
     Known{"flushdb", everywhere(Merge::kAllOk)},
     Known{"function", refused(kScriptStore)},
-    Known{"hello", local(Local::kHello)},
-    Known{"info", local(Local::kInfo)},
     Known{"keys", refused(kWholeKeyspace)},
     Known{"lastsave", refused(kOperatorsOnly)},
     Known{"latency", refused(kOperatorsOnly)},
@@ -74,23 +64,17 @@ constexpr std::array kKnown{
     Known{"module", refused(kOperatorsOnly)},
     Known{"move", refused(kOneDatabase)},
     Known{"mset", split(Merge::kAllOk, 2)},
-    Known{"multi", local(Local::kMulti)},
-    Known{"ping", local(Local::kPing)},
     Known{"pubsub", refused(kNoMessages)},
-    Known{"quit", local(Local::kQuit)},
     Known{"randomkey", refused(kWholeKeyspace)},
     Known{"readonly", refused(kNoCluster)},
     Known{"readwrite", refused(kNoCluster)},
-    Known{"reset", local(Local::kReset)},
     Known{"role", refused(kOperatorsOnly)},
     Known{"scan", refused(kWholeKeyspace)},
     Known{"script", refused(kScriptStore)},
-    Known{"select", local(Local::kSelect)},
     Known{"slowlog", refused(kOperatorsOnly)},
     Known{"sort", special(Special::kSort)},
     Known{"sort_ro", special(Special::kSort)},
     Known{"swapdb", refused(kOneDatabase)},
-    Known{"time", local(Local::kTime)},
     Known{"touch", split(Merge::kSumIntegers)},
     Known{"unlink", split(Merge::kSumIntegers)},
     Known{"unwatch", refused(kNoTransactions)},

@@ -1,5 +1,5 @@
-// What the router knows of commands by itself, beside the servers' table: which it answers, spreads
-// or refuses, and where old servers (before key specifications) hide their keys.
+// What the router knows of commands by itself, beside the servers' table: which it spreads or
+// refuses, and where old servers (before key specifications) hide their keys.
 //
 // Threads: pure functions over constants.
 #pragma once

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/limits.h"
 #include "route/command_table.h"
 
 namespace cleave::route {
@@ -17,8 +18,8 @@ std::string unknown_subcommand(std::span<const std::string_view> args);
 std::string wrong_arity(const CommandSpec& spec);
 std::string not_supported(const CommandSpec& spec, std::string_view reason);
 
-// Why an answer of the router's own is not to be had with these arguments; empty: it is.
-std::string local_refusal(const CommandSpec& spec, std::span<const std::string_view> args);
+// Why nobody may ask for that key; empty: one may.
+std::string key_refusal(std::string_view key, const Limits& limits);
 
 // Why a command is refused for what its arguments say beside its keys; empty: it is not.
 std::string special_refusal(const CommandSpec& spec, std::span<const std::string_view> args);

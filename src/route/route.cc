@@ -46,7 +46,7 @@ std::string objection(const CommandSpec& spec, Args args) {
     return unknown_subcommand(args);
   }
   if (spec.handling.action == Action::kRefuse) return not_supported(spec, spec.handling.reason);
-  if (spec.handling.action == Action::kLocal) return local_refusal(spec, args);
+  if (knows_better) return {};
   if (spec.handling.special != Special::kNone) return special_refusal(spec, args);
   return {};
 }
@@ -72,7 +72,6 @@ void Router::route(std::span<const std::string_view> args, const ring::RingView&
   decision.writes = spec->writes;
   decision.action = spec->handling.action;
   decision.merge = spec->handling.merge;
-  decision.local = spec->handling.local;
   decision.args_per_key = spec->handling.args_per_key;
   if (is_plain(*spec)) {
     add_key(args, spec->only_key, view, decision);
@@ -111,13 +110,8 @@ bool Router::add_key(std::span<const std::string_view> args, std::uint32_t posit
     return false;
   }
   const std::string_view key = args[position];
-  if (key.starts_with(kReservedPrefix)) {
-    refuse(decision, "ERR keys beginning with 'cleave:{' are the router's own");
-    return false;
-  }
-  if (key.size() > limits_.key_bytes_max) {
-    refuse(decision, "ERR a key of " + std::to_string(key.size()) + " bytes is longer than the " +
-                         std::to_string(limits_.key_bytes_max) + " that the router takes");
+  if (key.starts_with(kReservedPrefix) || key.size() > limits_.key_bytes_max) {
+    refuse(decision, key_refusal(key, limits_));
     return false;
   }
   decision.keys.push_back({.position = position, .token = view.token_of(key)});

@@ -4,7 +4,7 @@
 //   split       MGET MSET DEL UNLINK EXISTS TOUCH over several tokens: a part for each node (keys
 //               grouped per owner in O(keys)), answers merged in order
 //   everywhere  DBSIZE, FLUSHALL, FLUSHDB: every node, answers merged
-//   local       answered by the router itself (PING, ECHO, SELECT 0, QUIT, COMMAND, INFO ...)
+//   local       answered by the router itself (OwnCommand: PING, INFO, CLEAVE.HELP ...)
 //   refuse      a clear error that names the command and why
 //
 // Pure. Whether a range is held is the proxy's to look up (Entry::move); this says which tokens.
@@ -43,7 +43,6 @@ struct Decision {
   Action action = Action::kRefuse;
   bool writes = false;
   Merge merge = Merge::kNone;         // split, everywhere
-  Local local = Local::kPing;         // local
   std::uint32_t args_per_key = 1;     // MSET: 2
   const CommandSpec* spec = nullptr;  // nullptr: the server does not know the command
   std::vector<KeyPlace> keys;         // forward, split: every key of the command
@@ -58,10 +57,8 @@ class Router {
   Router(const CommandTable& table, const Limits& limits) : table_(table), limits_(limits) {}
 
   // Requires: args not empty. Where a real server would answer with an error before it looked at
-  // any key (unknown command, wrong arity), the refusal is that error, word for word. What is local
-  // is complete but for these, which the proxy still has to look at: HELLO's options after the
-  // version, AUTH's password, COMMAND's subcommands, INFO's sections. CLIENT is local with SETNAME,
-  // GETNAME, ID, INFO, LIST and SETINFO only, HELLO without a version or with 2, SELECT with 0.
+  // any key (unknown command, wrong arity), the refusal is that error, word for word. Of what is
+  // local only the arity was looked at.
   void route(std::span<const std::string_view> args, const ring::RingView& view,
              Decision& decision) const;
 

@@ -36,7 +36,11 @@ wire::Reply old_reply() {
 }
 
 CommandTable table_of(const wire::Reply& reply) {
-  auto table = CommandTable::parse(reply);
+  std::vector<OwnCommand> own;
+  for (std::uint32_t i = 0; i < kOwnNames.size(); ++i) {
+    own.push_back({.name = kOwnNames[i], .answer = i});
+  }
+  auto table = CommandTable::parse(reply, own);
   EXPECT_TRUE(table.has_value()) << table.error().message;
   return std::move(*table);
 }

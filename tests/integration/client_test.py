@@ -119,6 +119,10 @@ class ClientSession(unittest.TestCase):
             self.client.incr("text")
         self.assertIn("not an integer", str(raised.exception))
 
+    def test_help_names_what_the_router_answers(self):
+        self.assertIn("CLEAVE.HELP", self.client.execute_command("CLEAVE.HELP"))
+        self.assertIn("cleave.help", self.client.command())
+
     def test_basics_of_a_connection(self):
         self.assertTrue(self.client.ping())
         self.assertEqual(self.client.echo("hello"), "hello")

@@ -207,6 +207,7 @@ void read_client_limits(Section& section, Limits& limits) {
   read_limit(section, "client_unsent_bytes_max", limits.client_unsent_bytes_max, bytes);
   read_limit(section, "client_unsent_bytes_hard", limits.client_unsent_bytes_hard, bytes);
   read_limit(section, "client_stalled_max", limits.client_stalled_max, time);
+  read_limit(section, "fan_out_bytes_max", limits.fan_out_bytes_max, bytes);
 }
 
 void read_server_limits(Section& section, Limits& limits) {
