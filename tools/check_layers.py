@@ -17,7 +17,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 # Folders that may talk to the operating system (docs/ARCHITECTURE.md, "Layers").
-SYSTEM_FOLDERS = {"net", "coord", "history", "supervise"}
+SYSTEM_FOLDERS = {"net", "coord", "history", "sqlite", "supervise"}
 SYSTEM_HEADERS = re.compile(
     r"^(sys/|netinet/|arpa/|net/if|linux/|poll\.h|netdb\.h|fcntl\.h|unistd\.h|dirent\.h|pthread\.h"
     r"|sched\.h|spawn\.h|signal\.h|time\.h|sqlite3\.h|openssl/|boost/asio|boost/beast)")

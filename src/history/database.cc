@@ -1,12 +1,8 @@
 #include "history/database.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 namespace cleave::history {
@@ -35,76 +31,30 @@ constexpr const char* kSchema = R"(
   CREATE INDEX IF NOT EXISTS decisions_at ON decisions (at);
 )";
 
-// One prepared statement. Integers are bound by position.
-class Statement {
- public:
-  Statement(sqlite3* connection, const char* sql) {
-    sqlite3_prepare_v2(connection, sql, -1, &statement_, nullptr);
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  void bind(int position, std::uint64_t value) {
-    sqlite3_bind_int64(statement_, position, static_cast<sqlite3_int64>(value));
-  }
-  void bind(int position, std::int64_t value) { sqlite3_bind_int64(statement_, position, value); }
-  void bind(int position, std::uint32_t value) { bind(position, std::uint64_t{value}); }
-  void bind(int position, const std::string& text) {
-    sqlite3_bind_text(statement_, position, text.data(), static_cast<int>(text.size()), nullptr);
-  }
-
-  // SQLITE_ROW, SQLITE_DONE or an error.
-  int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
-  void reset() { sqlite3_reset(statement_); }
-
-  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  std::uint64_t natural(int column) const {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(integer(column), 0));
-  }
-  std::string text(int column) const {
-    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
-    return bytes == nullptr ? std::string() : std::string(bytes, size);
-  }
-
- private:
-  sqlite3_stmt* statement_ = nullptr;
-};
-
-// The 63 bits that SQLite can hold.
-std::uint64_t stored(std::uint64_t value) { return std::min(value, ~std::uint64_t{0} >> 1U); }
-
 }  // namespace
 
-void Database::Close::operator()(sqlite3* connection) const { sqlite3_close(connection); }
-
 std::unexpected<Error> Database::error(const std::string& what) const {
-  const int code = sqlite3_errcode(connection_.get());
-  const bool full = code == SQLITE_FULL || sqlite3_system_errno(connection_.get()) == ENOSPC;
-  const bool foreign = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+  const bool full = connection_.full();
+  const bool foreign = connection_.code() == SQLITE_NOTADB || connection_.code() == SQLITE_CORRUPT;
   return fail(full      ? Code::kExhausted
               : foreign ? Code::kInvalid
                         : Code::kUnavailable,
-              "history " + path_ + ": " + what + ": " + sqlite3_errmsg(connection_.get()) +
+              "history " + path_ + ": " + what + ": " + connection_.message() +
                   (full ? " (the disk or the history's own limit is full)" : ""));
 }
 
 Result<void> Database::run(const std::string& sql) {
-  if (sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK)
-    return {};
+  if (connection_.execute(sql)) return {};
   return error("could not run '" + sql.substr(0, 40) + "'");
 }
 
 Result<Database> Database::open(const std::string& path, std::uint64_t bytes_max) {
-  sqlite3* connection = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const int opened = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
-  Database database(connection, path);
-  if (opened != SQLITE_OK) return database.error("could not open it");
-  sqlite3_busy_timeout(connection, kBusyMillis);
+  Database database(path);
+  const sqlite::Connection& connection = database.connection_;
+  if (connection.code() != SQLITE_OK) return database.error("could not open it");
+  sqlite3_busy_timeout(connection.handle(), kBusyMillis);
   {
-    Statement version(connection, "PRAGMA user_version");
+    sqlite::Statement version = connection.prepare("PRAGMA user_version");
     if (version.step() != SQLITE_ROW) return database.error("could not read it");
     if (version.integer(0) > kVersion) {
       return fail(Code::kInvalid, "history " + path + ": it has version " +
@@ -127,7 +77,8 @@ Result<Database> Database::open(const std::string& path, std::uint64_t bytes_max
 Result<void> Database::add(const HeatPoint& point) {
   for (const bool again : {false, true}) {
     if (const auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
-    Statement insert(connection_.get(), "INSERT OR REPLACE INTO heat VALUES (?, ?, ?, ?, ?, ?, ?)");
+    sqlite::Statement insert =
+        connection_.prepare("INSERT OR REPLACE INTO heat VALUES (?, ?, ?, ?, ?, ?, ?)");
     bool good = true;
     for (const auto& [kind, values] :
          {std::pair(kNodeKind, &point.nodes), std::pair(kStripKind, &point.strips)}) {
@@ -136,9 +87,9 @@ Result<void> Database::add(const HeatPoint& point) {
         insert.bind(2, point.at.value());
         insert.bind(3, kind);
         insert.bind(4, each.id);
-        insert.bind(5, stored(each.load));
-        insert.bind(6, stored(each.requests));
-        insert.bind(7, stored(each.writes));
+        insert.bind(5, each.load);
+        insert.bind(6, each.requests);
+        insert.bind(7, each.writes);
         good = good && insert.step() == SQLITE_DONE;
         insert.reset();
       }
@@ -157,7 +108,8 @@ Result<void> Database::add(const HeatPoint& point) {
 
 Result<void> Database::add(UnixMillis at, const std::string& decision) {
   for (const bool again : {false, true}) {
-    Statement insert(connection_.get(), "INSERT INTO decisions (at, body) VALUES (?, ?)");
+    sqlite::Statement insert =
+        connection_.prepare("INSERT INTO decisions (at, body) VALUES (?, ?)");
     insert.bind(1, at.value());
     insert.bind(2, decision);
     if (insert.step() == SQLITE_DONE) return {};
@@ -173,9 +125,9 @@ Result<std::vector<HeatPoint>> Database::heat(UnixMillis from, UnixMillis to,
                                               std::size_t points_max) {
   // All resolutions lie side by side without overlap; a coarser answer is made here where too many
   // points were asked for.
-  Statement select(connection_.get(),
-                   "SELECT at, resolution, kind, id, load, requests, writes FROM heat "
-                   "WHERE at >= ? AND at < ? ORDER BY at, resolution, kind, id");
+  sqlite::Statement select = connection_.prepare(
+      "SELECT at, resolution, kind, id, load, requests, writes FROM heat "
+      "WHERE at >= ? AND at < ? ORDER BY at, resolution, kind, id");
   select.bind(1, from.value());
   select.bind(2, to.value());
   std::vector<HeatPoint> points;
@@ -200,9 +152,9 @@ Result<std::vector<HeatPoint>> Database::heat(UnixMillis from, UnixMillis to,
 }
 
 Result<std::vector<StoredDecision>> Database::decisions(UnixMillis since, std::size_t count_max) {
-  Statement select(connection_.get(),
-                   "SELECT number, at, body FROM decisions WHERE at >= ? "
-                   "ORDER BY number DESC LIMIT ?");
+  sqlite::Statement select = connection_.prepare(
+      "SELECT number, at, body FROM decisions WHERE at >= ? "
+      "ORDER BY number DESC LIMIT ?");
   select.bind(1, since.value());
   select.bind(2, static_cast<std::uint64_t>(count_max));
   std::vector<StoredDecision> result;

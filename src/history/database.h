@@ -12,15 +12,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "history/heat_point.h"
-
-struct sqlite3;
+#include "sqlite/connection.h"
 
 namespace cleave::history {
 
@@ -55,19 +54,14 @@ class Database {
   Result<void> prune(UnixMillis now);
 
  private:
-  struct Close {
-    void operator()(sqlite3* connection) const;
-  };
-
-  Database(sqlite3* connection, std::string path)
-      : connection_(connection), path_(std::move(path)) {}
+  explicit Database(std::string path) : connection_(path), path_(std::move(path)) {}
 
   Result<void> run(const std::string& sql);
   Result<void> coarsen(UnixMillis before, milliseconds from, milliseconds to);
   Result<void> drop_oldest();
   std::unexpected<Error> error(const std::string& what) const;
 
-  std::unique_ptr<sqlite3, Close> connection_;
+  sqlite::Connection connection_;
   std::string path_;
 };
 

@@ -2,44 +2,28 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "sqlite/job_queue.h"
 
 namespace cleave::history {
 
 class Store::Impl {
  public:
-  explicit Impl(Options options) : options_(std::move(options)), thread_([this] { work(); }) {}
+  explicit Impl(Options options)
+      : options_(std::move(options)), jobs_(options_.queue_max), thread_([this] { work(); }) {}
 
   ~Impl() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    waiting_.notify_one();
+    jobs_.end();
     thread_.join();
-  }
-
-  // A job gets the open database, or the reason why there is none.
-  using Job = std::function<void(Result<Database*>)>;
-
-  bool offer(Job job) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (jobs_.size() >= options_.queue_max) return false;
-      jobs_.push_back(std::move(job));
-    }
-    waiting_.notify_one();
-    return true;
   }
 
   // An append: what fails is counted and told.
   void write(std::function<Result<void>(Database&)> change) {
-    const bool taken = offer([this, change = std::move(change)](Result<Database*> database) {
+    const bool taken = jobs_.offer([this, change = std::move(change)] {
+      const Result<Database*> database = opened();
       Result<void> done;
       if (database) {
         done = change(**database);
@@ -54,12 +38,12 @@ class Store::Impl {
 
   template <class T>
   void ask(Done<T> done, std::function<Result<T>(Database&)> question) {
-    const bool taken =
-        offer([this, done, question = std::move(question)](Result<Database*> database) {
-          Result<T> answer =
-              database ? question(**database) : Result<T>(std::unexpected(database.error()));
-          post([done, answer = std::move(answer)] { done(answer); });
-        });
+    const bool taken = jobs_.offer([this, done, question = std::move(question)] {
+      const Result<Database*> database = opened();
+      Result<T> answer =
+          database ? question(**database) : Result<T>(std::unexpected(database.error()));
+      post([done, answer = std::move(answer)] { done(answer); });
+    });
     if (taken) return;
     post([done] { done(fail(Code::kExhausted, "history: too many requests wait for the file")); });
   }
@@ -76,10 +60,7 @@ class Store::Impl {
   void tell(const Result<void>& done);
 
   Options options_;
-  std::mutex mutex_;  // guards jobs_ and ending_
-  std::condition_variable waiting_;
-  std::deque<Job> jobs_;
-  bool ending_ = false;
+  sqlite::JobQueue jobs_;
   std::atomic<std::uint64_t> dropped_ = 0;
 
   // Of the store's thread alone.
@@ -94,17 +75,10 @@ class Store::Impl {
 void Store::Impl::work() {
   Moment prune_at{};
   for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      waiting_.wait_for(lock, options_.prune_every, [&] { return ending_ || !jobs_.empty(); });
-      if (jobs_.empty() && ending_) return;
-      if (!jobs_.empty()) {
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-    }
-    if (job) job(opened());
+    const bool ending = jobs_.ended();
+    const auto job = jobs_.take(std::chrono::steady_clock::now() + options_.prune_every);
+    if (!job && ending) return;
+    if (job) (*job)();
     const Moment now = std::chrono::steady_clock::now();
     if (now >= prune_at && database_) {
       tell(database_->prune(options_.clock.wall_now()));
@@ -115,11 +89,7 @@ void Store::Impl::work() {
 
 // Posts unless the store is ending: then whoever asked may be gone.
 void Store::Impl::post(std::function<void()> answer) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (ending_) return;
-  }
-  options_.post(std::move(answer));
+  if (!jobs_.ended()) options_.post(std::move(answer));
 }
 
 Result<Database*> Store::Impl::opened() {

@@ -1,7 +1,5 @@
 #include "coord/sqlite/database.h"
 
-#include <sqlite3.h>
-
 #include <thread>
 #include <utility>
 
@@ -44,55 +42,17 @@ std::string_view advice(int code) {
   }
 }
 
-// Not called `bind`: for a std::string that would find std::bind.
-void bind_value(sqlite3_stmt* statement, int index, std::string_view text) {
-  // The text outlives the run of the statement, so SQLite need not copy it.
-  const int code =
-      sqlite3_bind_text64(statement, index, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  CHECK(code == SQLITE_OK || code == SQLITE_TOOBIG || code == SQLITE_NOMEM);
-}
-
-void bind_value(sqlite3_stmt* statement, int index, std::int64_t number) {
-  CHECK(sqlite3_bind_int64(statement, index, number) == SQLITE_OK);
-}
-
-std::string column_text(sqlite3_stmt* statement, int column) {
-  const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
-  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
-  return text == nullptr ? std::string{} : std::string(text, size);
-}
-
-// Ends the statement's transaction when the scope ends.
-struct Reset {
-  sqlite3_stmt* statement;
-  explicit Reset(sqlite3_stmt* used) : statement(used) {}
-  Reset(const Reset&) = delete;
-  Reset& operator=(const Reset&) = delete;
-  ~Reset() {
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-  }
-};
-
 }  // namespace
-
-void Database::CloseDatabase::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
-void Database::FinalizeStatement::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);
-}
 
 Database::Database(SqliteOptions options, const std::atomic<bool>& stopping)
     : options_(std::move(options)), stopping_(stopping) {}
 Database::~Database() = default;
 
 Result<void> Database::open(UnixMillis now) {
-  sqlite3* handle = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const int code = sqlite3_open_v2(options_.path.c_str(), &handle, flags, nullptr);
-  handle_.reset(handle);  // also after a failure: it carries the message
-  if (code != SQLITE_OK) return failure("open");
-  sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_handler(handle, &Database::on_busy, this);
+  file_.emplace(options_.path);
+  if (file_->code() != SQLITE_OK) return failure("open");
+  sqlite3_extended_result_codes(file_->handle(), 1);
+  sqlite3_busy_handler(file_->handle(), &Database::on_busy, this);
 
   if (Result<void> ours = check_format(); !ours) return ours;
   if (Result<void> wal = use_wal(); !wal) return wal;
@@ -118,10 +78,10 @@ Result<void> Database::check_format() {
   const char* const questions[3] = {"PRAGMA application_id", "PRAGMA user_version",
                                     "SELECT count(*) FROM sqlite_schema"};
   for (int i = 0; i < 3; ++i) {
-    Result<Statement> asked = prepare(questions[i]);
+    Result<sqlite::Statement> asked = prepare(questions[i]);
     if (!asked) return std::unexpected(asked.error());
-    if (sqlite3_step(asked->get()) != SQLITE_ROW) return failure("open");
-    numbers[i] = sqlite3_column_int64(asked->get(), 0);
+    if (asked->step() != SQLITE_ROW) return failure("open");
+    numbers[i] = asked->integer(0);
   }
   const auto [application, format, tables] = numbers;
   const std::string where = "coordinator file " + options_.path;
@@ -139,7 +99,7 @@ Result<void> Database::check_format() {
 Result<void> Database::use_wal() {
   for (int attempts = 0;; ++attempts) {
     Result<void> done = execute("PRAGMA journal_mode=WAL");
-    if (done || (sqlite3_errcode(handle_.get()) & 0xff) != SQLITE_BUSY) return done;
+    if (done || file_->code() != SQLITE_BUSY) return done;
     if (on_busy(this, attempts) == 0) return done;
   }
 }
@@ -151,19 +111,19 @@ Result<void> Database::create_tables(UnixMillis now) {
   sql += "PRAGMA user_version=" + std::to_string(kFormat) + ";";
   sql += kTables;
   if (Result<void> made = execute(sql); !made) return made;
-  Result<Statement> row = prepare("INSERT OR IGNORE INTO register VALUES(?1, 0, '')");
+  Result<sqlite::Statement> row = prepare("INSERT OR IGNORE INTO register VALUES(?1, 0, '')");
   if (!row) return std::unexpected(row.error());
-  bind_value(row->get(), 1, options_.pool);
-  if (Result<void> inserted = run(row->get()); !inserted) return inserted;
-  Result<Statement> forget = prepare("DELETE FROM lease WHERE expires_ms<?1");
+  row->bind(1, options_.pool);
+  if (Result<void> inserted = run(*row); !inserted) return inserted;
+  Result<sqlite::Statement> forget = prepare("DELETE FROM lease WHERE expires_ms<?1");
   if (!forget) return std::unexpected(forget.error());
-  bind_value(forget->get(), 1, now.value() - kLeaseKeptMs);
-  if (Result<void> forgotten = run(forget->get()); !forgotten) return forgotten;
+  forget->bind(1, now.value() - kLeaseKeptMs);
+  if (Result<void> forgotten = run(*forget); !forgotten) return forgotten;
   return execute("COMMIT");
 }
 
 Result<void> Database::prepare_all() {
-  const std::pair<Statement*, std::string_view> all[] = {
+  const std::pair<sqlite::Statement*, std::string_view> all[] = {
       {&read_, "SELECT epoch, text FROM register WHERE pool=?1"},
       // One statement, so atomic; it changes no row when the epoch is another.
       {&write_, "UPDATE register SET epoch=?4, text=?3 WHERE pool=?1 AND epoch=?2"},
@@ -175,7 +135,7 @@ Result<void> Database::prepare_all() {
       {&data_version_, "PRAGMA data_version"},
   };
   for (const auto& [statement, sql] : all) {
-    Result<Statement> prepared = prepare(sql);
+    Result<sqlite::Statement> prepared = prepare(sql);
     if (!prepared) return std::unexpected(prepared.error());
     *statement = std::move(*prepared);
   }
@@ -183,88 +143,80 @@ Result<void> Database::prepare_all() {
 }
 
 Result<Stored> Database::read() {
-  const Reset reset(read_.get());
-  bind_value(read_.get(), 1, options_.pool);
-  if (sqlite3_step(read_.get()) != SQLITE_ROW) return failure("read");
-  return Stored{.epoch = Epoch{static_cast<std::uint64_t>(sqlite3_column_int64(read_.get(), 0))},
-                .text = column_text(read_.get(), 1)};
+  const sqlite::Reset reset(read_);
+  read_.bind(1, options_.pool);
+  if (read_.step() != SQLITE_ROW) return failure("read");
+  return Stored{.epoch = Epoch{read_.natural(0)}, .text = read_.text(1)};
 }
 
 Result<Epoch> Database::replace(Epoch expected, Epoch next, std::string_view text) {
-  const Reset reset(write_.get());
-  bind_value(write_.get(), 1, options_.pool);
-  bind_value(write_.get(), 2, static_cast<std::int64_t>(expected.value()));
-  bind_value(write_.get(), 3, text);
-  bind_value(write_.get(), 4, static_cast<std::int64_t>(next.value()));
-  if (sqlite3_step(write_.get()) != SQLITE_DONE) {
+  const sqlite::Reset reset(write_);
+  write_.bind(1, options_.pool);
+  write_.bind(2, static_cast<std::int64_t>(expected.value()));
+  write_.bind(3, text);
+  write_.bind(4, static_cast<std::int64_t>(next.value()));
+  if (write_.step() != SQLITE_DONE) {
     auto failed = failure("write");
     // The commit's bytes may be on the disk although it could not say so.
-    if ((sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_IOERR)
-      failed.error().code = Code::kTimeout;
+    if (file_->code() == SQLITE_IOERR) failed.error().code = Code::kTimeout;
     return failed;
   }
-  if (sqlite3_changes(handle_.get()) == 1) return next;
+  if (file_->changes() == 1) return next;
   return fail(Code::kConflict, "coordinator file " + options_.path + ": the register is not at " +
                                    "epoch " + std::to_string(expected.value()) + " any more");
 }
 
 Result<void> Database::keep_alive(const SessionId& session, UnixMillis until) {
-  bind_value(keep_alive_.get(), 1, options_.pool);
-  bind_value(keep_alive_.get(), 2, session.value());
-  bind_value(keep_alive_.get(), 3, until.value());
-  return run(keep_alive_.get());
+  keep_alive_.bind(1, options_.pool);
+  keep_alive_.bind(2, session.value());
+  keep_alive_.bind(3, until.value());
+  return run(keep_alive_);
 }
 
 Result<void> Database::end_lease(const SessionId& session) {
-  bind_value(end_lease_.get(), 1, options_.pool);
-  bind_value(end_lease_.get(), 2, session.value());
-  return run(end_lease_.get());
+  end_lease_.bind(1, options_.pool);
+  end_lease_.bind(2, session.value());
+  return run(end_lease_);
 }
 
 Result<std::vector<SessionId>> Database::alive(UnixMillis now) {
-  const Reset reset(alive_.get());
-  bind_value(alive_.get(), 1, options_.pool);
-  bind_value(alive_.get(), 2, now.value());
+  const sqlite::Reset reset(alive_);
+  alive_.bind(1, options_.pool);
+  alive_.bind(2, now.value());
   std::vector<SessionId> sessions;
   int code = SQLITE_ROW;
-  while ((code = sqlite3_step(alive_.get())) == SQLITE_ROW)
-    sessions.emplace_back(column_text(alive_.get(), 0));
+  while ((code = alive_.step()) == SQLITE_ROW) sessions.emplace_back(alive_.text(0));
   if (code != SQLITE_DONE) return failure("read");
   return sessions;
 }
 
 Result<std::int64_t> Database::data_version() {
-  const Reset reset(data_version_.get());
-  if (sqlite3_step(data_version_.get()) != SQLITE_ROW) return failure("read");
-  return sqlite3_column_int64(data_version_.get(), 0);
+  const sqlite::Reset reset(data_version_);
+  if (data_version_.step() != SQLITE_ROW) return failure("read");
+  return data_version_.integer(0);
 }
 
 Result<void> Database::execute(const std::string& sql) {
-  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    return failure("set up");
+  if (!file_->execute(sql)) return failure("set up");
   return {};
 }
 
-Result<Database::Statement> Database::prepare(std::string_view sql) {
-  sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
-                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
-  if (code != SQLITE_OK) return failure("set up");
-  return Statement(statement);
+Result<sqlite::Statement> Database::prepare(std::string_view sql) {
+  sqlite::Statement statement = file_->prepare(sql);
+  if (!statement.good()) return failure("set up");
+  return statement;
 }
 
-Result<void> Database::run(sqlite3_stmt* statement) {
-  const Reset reset(statement);
-  if (sqlite3_step(statement) != SQLITE_DONE) return failure("write");
+Result<void> Database::run(sqlite::Statement& statement) {
+  const sqlite::Reset reset(statement);
+  if (statement.step() != SQLITE_DONE) return failure("write");
   return {};
 }
 
 std::unexpected<Error> Database::failure(std::string_view what) const {
-  const int code = handle_ ? sqlite3_errcode(handle_.get()) & 0xff : SQLITE_NOMEM;
-  const std::string reason = handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory";
   return fail(Code::kUnavailable, "coordinator file " + options_.path + ": cannot " +
-                                      std::string(what) + ": " + reason + "; " +
-                                      std::string(advice(code)));
+                                      std::string(what) + ": " + file_->message() + "; " +
+                                      std::string(advice(file_->code())));
 }
 
 }  // namespace cleave::coord

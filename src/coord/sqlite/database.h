@@ -5,15 +5,13 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "coord/register.h"
 #include "coord/sqlite/sqlite_register.h"
-
-struct sqlite3;
-struct sqlite3_stmt;
+#include "sqlite/connection.h"
 
 namespace cleave::coord {
 
@@ -38,33 +36,25 @@ class Database {
   Result<std::int64_t> data_version();
 
  private:
-  struct CloseDatabase {
-    void operator()(sqlite3* handle) const;
-  };
-  struct FinalizeStatement {
-    void operator()(sqlite3_stmt* statement) const;
-  };
-  using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
-
   static int on_busy(void* self, int attempts);
   Result<void> execute(const std::string& sql);
   Result<void> check_format();
   Result<void> use_wal();
   Result<void> create_tables(UnixMillis now);
   Result<void> prepare_all();
-  Result<Statement> prepare(std::string_view sql);
-  Result<void> run(sqlite3_stmt* statement);
+  Result<sqlite::Statement> prepare(std::string_view sql);
+  Result<void> run(sqlite::Statement& statement);
   std::unexpected<Error> failure(std::string_view what) const;
 
   const SqliteOptions options_;
   const std::atomic<bool>& stopping_;
-  std::unique_ptr<sqlite3, CloseDatabase> handle_;
-  Statement read_;
-  Statement write_;
-  Statement keep_alive_;
-  Statement end_lease_;
-  Statement alive_;
-  Statement data_version_;
+  std::optional<sqlite::Connection> file_;  // once `open` was called
+  sqlite::Statement read_;
+  sqlite::Statement write_;
+  sqlite::Statement keep_alive_;
+  sqlite::Statement end_lease_;
+  sqlite::Statement alive_;
+  sqlite::Statement data_version_;
 };
 
 }  // namespace cleave::coord

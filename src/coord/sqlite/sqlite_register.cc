@@ -1,14 +1,12 @@
 #include "coord/sqlite/sqlite_register.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "coord/sqlite/database.h"
+#include "sqlite/job_queue.h"
 
 namespace cleave::coord {
 namespace {
@@ -18,7 +16,10 @@ using SteadyClock = std::chrono::steady_clock;
 class SqliteRegister final : public Register {
  public:
   SqliteRegister(net::Loop& loop, SqliteOptions options)
-      : loop_(loop), options_(options), database_(std::move(options), stopping_) {}
+      : loop_(loop),
+        options_(options),
+        database_(std::move(options), stopping_),
+        jobs_(options_.queue_max) {}
   ~SqliteRegister() override;
   SqliteRegister(const SqliteRegister&) = delete;
   SqliteRegister& operator=(const SqliteRegister&) = delete;
@@ -34,8 +35,6 @@ class SqliteRegister final : public Register {
   void alive(Done<std::vector<SessionId>> done) override;
 
  private:
-  using Job = std::function<void()>;  // on the thread
-
   // Lives on the loop; late answers see by it that the register is gone.
   struct Watcher {
     std::function<void(const Stored&)> changed;
@@ -47,10 +46,8 @@ class SqliteRegister final : public Register {
   void call(Done<T> done, Work work);
   template <class T>
   void answer(Done<T> done, Result<T> result);
-  bool enqueue(Job job);
 
   void work();
-  std::optional<Job> next_job();
   void look_for_changes();
   void tell(Stored stored);
 
@@ -60,9 +57,7 @@ class SqliteRegister final : public Register {
   Database database_;  // the thread's, once it runs
   std::shared_ptr<Watcher> watcher_ = std::make_shared<Watcher>();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;  // guarded by mutex_
+  sqlite::JobQueue jobs_;
 
   // The thread's own.
   bool watching_ = false;
@@ -79,11 +74,8 @@ Result<void> SqliteRegister::open() {
 }
 
 SqliteRegister::~SqliteRegister() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_one();
+  stopping_ = true;
+  jobs_.stop();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -93,7 +85,7 @@ SqliteRegister::~SqliteRegister() {
 template <class T, class Work>
 void SqliteRegister::call(Done<T> done, Work work) {
   auto shared = std::make_shared<Done<T>>(std::move(done));
-  const bool queued = enqueue([this, shared, work = std::move(work)]() mutable {
+  const bool queued = jobs_.offer([this, shared, work = std::move(work)]() mutable {
     answer<T>(std::move(*shared), work(database_));
   });
   if (queued) return;
@@ -110,16 +102,6 @@ void SqliteRegister::answer(Done<T> done, Result<T> result) {
               result = std::move(result)]() mutable {
     if (!alive.expired()) std::exchange(*shared, nullptr)(std::move(result));
   });
-}
-
-bool SqliteRegister::enqueue(Job job) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (jobs_.size() >= options_.queue_max) return false;
-    jobs_.push_back(std::move(job));
-  }
-  changed_.notify_one();
-  return true;
 }
 
 void SqliteRegister::read(Done<Stored> done) {
@@ -148,9 +130,7 @@ void SqliteRegister::watch(std::function<void(const Stored&)> changed) {
   CHECK(!watcher_->changed);  // one watcher a Register
   watcher_->changed = std::move(changed);
   // Not refused when the queue is full: it is asked for once, at the start.
-  const std::lock_guard lock(mutex_);
-  jobs_.emplace_back([this] { watching_ = true; });
-  changed_.notify_one();
+  jobs_.put([this] { watching_ = true; });
 }
 
 void SqliteRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) {
@@ -174,23 +154,10 @@ void SqliteRegister::alive(Done<std::vector<SessionId>> done) {
 
 void SqliteRegister::work() {
   while (!stopping_) {
-    if (std::optional<Job> job = next_job()) (*job)();
+    const auto job = jobs_.take(watching_ ? std::optional(look_at_) : std::nullopt);
+    if (job) (*job)();
     if (watching_ && !stopping_ && SteadyClock::now() >= look_at_) look_for_changes();
   }
-}
-
-std::optional<SqliteRegister::Job> SqliteRegister::next_job() {
-  std::unique_lock lock(mutex_);
-  const auto ready = [this] { return stopping_ || !jobs_.empty(); };
-  if (watching_) {
-    changed_.wait_until(lock, look_at_, ready);
-  } else {
-    changed_.wait(lock, ready);
-  }
-  if (stopping_ || jobs_.empty()) return std::nullopt;
-  Job job = std::move(jobs_.front());
-  jobs_.pop_front();
-  return job;
 }
 
 // Errors are not told: each call tells its own, and a watch is only a hint.
