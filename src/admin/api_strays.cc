@@ -5,6 +5,7 @@
 #include "admin/answers.h"
 #include "admin/api.h"
 #include "admin/body.h"
+#include "base/hex.h"
 
 namespace cleave::admin {
 namespace {

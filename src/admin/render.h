@@ -66,10 +66,6 @@ Json render_place(std::string_view key, const ring::RingView& view);
 Json render_range(const ring::TokenRange& range);
 Json render_ranges(const ring::RangeSet& ranges);
 
-// Bytes as hexadecimal digits: a key that is no text can be given back so.
-std::string to_hex(std::string_view bytes);
-std::optional<std::string> from_hex(std::string_view digits);
-
 // Whether the routers were heard for long enough to say how hot anything is.
 bool heat_is_known(const control::Status& status);
 // The hottest key, what is planned, and why not more; left out where this router does not know.

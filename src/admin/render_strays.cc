@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "admin/render.h"
+#include "base/hex.h"
 #include "base/shown.h"
 
 namespace cleave::admin {
@@ -26,25 +27,7 @@ Json render_kept(const std::vector<control::StrayKept>& kept) {
   return list;
 }
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 }  // namespace
-
-std::optional<std::string> from_hex(std::string_view digits) {
-  if (digits.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const int high = digit_of(digits[i]);
-    const int low = digit_of(digits[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes += static_cast<char>(high * 16 + low);
-  }
-  return bytes;
-}
 
 Json render_fit(const std::optional<ring::SchemeFit>& fit) {
   if (!fit) return nullptr;
@@ -82,17 +65,6 @@ Json render_dumps(const control::StrayDumps& dumps) {
                     {"expires_at_ms", each.expires_at_ms}});
   }
   return {{"dumps", std::move(list)}, {"kept", render_kept(dumps.kept)}, {"next", dumps.next}};
-}
-
-std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += {kDigits[byte >> 4U], kDigits[byte & 0xFU]};
-  }
-  return text;
 }
 
 Json render_strays(const control::StrayFacts& strays, std::uint64_t keys,

@@ -4,20 +4,12 @@
 #include <utility>
 
 #include "net/http.h"
+#include "net/url.h"
 
 namespace cleave::app {
 namespace {
 
 constexpr int kAskThere = 307;
-constexpr std::string_view kHex = "0123456789ABCDEF";
-
-// The host and port of "http://host:port/...".
-Result<net::Address> address_in(std::string_view url) {
-  constexpr std::string_view kScheme = "http://";
-  if (!url.starts_with(kScheme)) return fail(Code::kInvalid, "not an http address");
-  url.remove_prefix(kScheme.size());
-  return net::parse_address(url.substr(0, url.find('/')));
-}
 
 Error error_in(const net::HttpReply& reply, const Json& body) {
   const auto error = body.find("error");
@@ -63,9 +55,9 @@ AdminClient::Answer AdminClient::call(std::string method, const std::string& tar
   // A router of an older version answers for the leader's things with the leader's address. Once:
   // during a change of leaders two could point at each other.
   if (reply && reply->status == kAskThere) {
-    const Result<net::Address> leader = address_in(net::find_header(reply->headers, "location"));
+    const Result<net::Url> leader = net::parse_url(net::find_header(reply->headers, "location"));
     if (leader) {
-      call.address = *leader;
+      call.address = leader->address;
       reply = net::http_call(std::move(call));
     }
   }
@@ -92,21 +84,6 @@ AdminClient::Answer AdminClient::call(std::string method, const std::string& tar
         .unreachable = false, .error = {Code::kInvalid, "the router's answer is not JSON"}});
   }
   return json;
-}
-
-std::string encode_component(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      encoded.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<std::uint8_t>(c);
-    encoded += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
-  }
-  return encoded;
 }
 
 }  // namespace cleave::app

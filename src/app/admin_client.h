@@ -45,7 +45,4 @@ class AdminClient {
   std::string token_;
 };
 
-// "a b/c" -> "a%20b%2Fc": for a part of a path or a value of a query.
-std::string encode_component(std::string_view text);
-
 }  // namespace cleave::app

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace cleave {
 namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 // A character of UTF-8; `size` 0: none begins here.
 struct Character {
@@ -55,20 +55,14 @@ std::string escaped(std::string_view text, std::string_view backslash) {
     } else if (next.size > 0 && prints(next.code)) {
       out += text.substr(0, next.size);
     } else {
-      const unsigned byte = static_cast<unsigned char>(text[0]);
-      out += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
+      out += "\\x";
+      append_hex(out, text[0]);
       text.remove_prefix(1);
       continue;
     }
     text.remove_prefix(next.size);
   }
   return out;
-}
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 }  // namespace
@@ -105,10 +99,11 @@ std::string from_shown(std::string_view text) {
     char byte = text[0];
     if (text.starts_with("\\\\")) {
       used = 2;
-    } else if (text.starts_with("\\x") && text.size() >= 4 && digit(text[2]) >= 0 &&
-               digit(text[3]) >= 0) {
-      byte = static_cast<char>(digit(text[2]) * 16 + digit(text[3]));
-      used = 4;
+    } else if (text.starts_with("\\x") && text.size() >= 4) {
+      if (const auto escaped_byte = hex_byte(text[2], text[3])) {
+        byte = *escaped_byte;
+        used = 4;
+      }
     }
     bytes.push_back(byte);
     text.remove_prefix(used);

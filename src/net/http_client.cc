@@ -2,15 +2,14 @@
 
 #include "net/asio_loop.h"
 #include "net/http.h"
-#include "net/http_parser.h"
+#include "net/http_link.h"
 
 namespace cleave::net {
 namespace {
 
-constexpr std::size_t kHeaderBytesMax = 65'536;
-
-// Owned by its timer (and, until connected, by the attempt): what ends the timer ends it.
-class Exchange final : public StreamEvents, public std::enable_shared_from_this<Exchange> {
+// One request on a link of its own. Owned by its timer (and, until connected, by the attempt): what
+// ends the timer ends it.
+class Exchange final : public std::enable_shared_from_this<Exchange> {
  public:
   Exchange(Loop& loop, HttpCall call, std::function<void(Result<HttpReply>)> done)
       : loop_(loop), call_(std::move(call)), done_(std::move(done)) {}
@@ -18,12 +17,7 @@ class Exchange final : public StreamEvents, public std::enable_shared_from_this<
   void begin();
 
  private:
-  void on_bytes(std::string_view bytes) override;
-  void on_closed(const Error& why) override;
-
   void on_connected(Result<std::unique_ptr<Stream>> stream);
-  std::string serialize() const;
-  void conclude(HttpParser::State state);
   void finish(Result<HttpReply> result);
   std::string where() const {
     return call_.method + " http://" + to_string(call_.address) + call_.target;
@@ -32,9 +26,7 @@ class Exchange final : public StreamEvents, public std::enable_shared_from_this<
   Loop& loop_;
   HttpCall call_;
   std::function<void(Result<HttpReply>)> done_;  // nullptr: told
-  std::unique_ptr<Stream> stream_;
-  std::unique_ptr<HttpParser> parser_;
-  std::string input_;
+  std::unique_ptr<HttpLink> link_;
   TimerId timer_;
 };
 
@@ -52,43 +44,20 @@ void Exchange::begin() {
 void Exchange::on_connected(Result<std::unique_ptr<Stream>> stream) {
   if (!done_) return;
   if (!stream) return finish(fail(where(), stream.error()));
-  stream_ = std::move(*stream);
-  parser_ = std::make_unique<HttpParser>(
-      call_.method == "HEAD" ? HttpParser::Kind::kResponseToHead : HttpParser::Kind::kResponse,
-      HttpParser::Limits{.header_bytes_max = kHeaderBytesMax,
-                         .body_bytes_max = call_.response_bytes_max});
+  link_ = std::make_unique<HttpLink>(std::move(*stream), to_string(call_.address),
+                                     call_.response_bytes_max);
   if (call_.sent) call_.sent();
-  stream_->send(serialize());
-  stream_->start(*this);
-}
-
-std::string Exchange::serialize() const {
-  std::string text = call_.method + " " + call_.target + " HTTP/1.1\r\n";
-  text += "host: " + to_string(call_.address) + "\r\nconnection: close\r\n";
-  if (!call_.body.empty() || call_.method == "POST" || call_.method == "PUT")
-    text += "content-length: " + std::to_string(call_.body.size()) + "\r\n";
-  for (const auto& [name, value] : call_.headers) text += name + ": " + value + "\r\n";
-  return text + "\r\n" + call_.body;
-}
-
-void Exchange::on_bytes(std::string_view bytes) {
-  input_.append(bytes);
-  conclude(parser_->feed(input_));
-}
-
-void Exchange::on_closed(const Error& why) {
-  const HttpParser::State state = parser_->end();
-  if (state == HttpParser::State::kDone) return conclude(state);
-  finish(fail(where(), why));
-}
-
-void Exchange::conclude(HttpParser::State state) {
-  switch (state) {
-    case HttpParser::State::kNeedMore: return;
-    case HttpParser::State::kFailed:
-      return finish(fail(Code::kInvalid, where() + ": bad answer: " + parser_->error()));
-    case HttpParser::State::kDone: return finish(parser_->take_reply());
-  }
+  HttpAsk ask{.method = call_.method,
+              .target = call_.target,
+              .headers = std::move(call_.headers),
+              .body = std::move(call_.body)};
+  ask.headers.emplace_back("connection", "close");
+  link_->request(ask, [self = weak_from_this()](Result<HttpReply> reply) {
+    const auto exchange = self.lock();
+    if (exchange == nullptr) return;
+    if (!reply) return exchange->finish(fail(exchange->where(), reply.error()));
+    exchange->finish(std::move(reply));
+  });
 }
 
 void Exchange::finish(Result<HttpReply> result) {
@@ -96,7 +65,7 @@ void Exchange::finish(Result<HttpReply> result) {
   const auto self = shared_from_this();
   const auto done = std::exchange(done_, nullptr);
   loop_.cancel(timer_);
-  stream_.reset();
+  link_.reset();
   done(std::move(result));
 }
 

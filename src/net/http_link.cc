@@ -30,7 +30,7 @@ void HttpLink::stream(const HttpAsk& ask, Piece piece, Done done) {
   CHECK(idle());
   constexpr std::size_t kNoBound = std::numeric_limits<std::size_t>::max();
   parser_ = std::make_unique<HttpParser>(
-      HttpParser::Kind::kResponse,
+      ask.method == "HEAD" ? HttpParser::Kind::kResponseToHead : HttpParser::Kind::kResponse,
       HttpParser::Limits{.header_bytes_max = kHeaderBytesMax,
                          .body_bytes_max = piece ? kNoBound : response_bytes_max_});
   done_ = std::move(done);
@@ -40,13 +40,13 @@ void HttpLink::stream(const HttpAsk& ask, Piece piece, Done done) {
 }
 
 void HttpLink::on_bytes(std::string_view bytes) {
-  if (!done_) return lose(Error{Code::kInvalid, stream_->peer() + ": an answer to no request"});
+  if (!done_) return lose(Error{Code::kInvalid, "an answer to no request"});
   input_.append(bytes);
   const HttpParser::State state = parser_->feed(input_);
   if (!pass_pieces()) return;
   if (state == HttpParser::State::kDone) conclude();
   if (state == HttpParser::State::kFailed)
-    lose(Error{Code::kInvalid, stream_->peer() + ": bad answer: " + parser_->error()});
+    lose(Error{Code::kInvalid, "bad answer: " + parser_->error()});
 }
 
 // False: the link was destroyed by whom it told.

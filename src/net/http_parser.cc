@@ -26,60 +26,7 @@ HttpHeaders headers_of(const Message& message) {
   return headers;
 }
 
-std::optional<std::uint8_t> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-enum class Plus : std::uint8_t { kIsPlus, kIsSpace };
-
-std::optional<std::string> percent_decode(std::string_view text, Plus plus) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus == Plus::kIsSpace) {
-      decoded += ' ';
-    } else if (text[i] != '%') {
-      decoded += text[i];
-    } else {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const auto high = hex_digit(text[i + 1]);
-      const auto low = hex_digit(text[i + 2]);
-      if (!high || !low) return std::nullopt;
-      decoded += static_cast<char>(*high * 16 + *low);
-      i += 2;
-    }
-  }
-  return decoded;
-}
-
 }  // namespace
-
-Result<HttpTarget> parse_target(std::string_view target) {
-  const std::string where = "target '" + std::string(target) + "'";
-  if (!target.starts_with('/')) return fail(Code::kInvalid, where + ": want a path from '/'");
-  target = target.substr(0, target.find('#'));
-  const std::size_t mark = target.find('?');
-  HttpTarget parsed;
-  const auto path = percent_decode(target.substr(0, mark), Plus::kIsPlus);
-  if (!path) return fail(Code::kInvalid, where + ": '%' wants two hexadecimal digits");
-  parsed.path = *path;
-  std::string_view rest = mark == std::string_view::npos ? "" : target.substr(mark + 1);
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
-    if (pair.empty()) continue;
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    const auto key = percent_decode(pair.substr(0, equals), Plus::kIsSpace);
-    const auto value =
-        percent_decode(pair.substr(std::min(equals + 1, pair.size())), Plus::kIsSpace);
-    if (!key || !value) return fail(Code::kInvalid, where + ": '%' wants two hexadecimal digits");
-    if (!parsed.query.emplace(*key, *value).second)
-      return fail(Code::kInvalid, where + ": parameter '" + *key + "' is given twice");
-  }
-  return parsed;
-}
 
 std::string reason_phrase(int status) {
   return to_text(http::obsolete_reason(http::int_to_status(static_cast<unsigned>(status))));

@@ -8,15 +8,9 @@
 #include <string>
 
 #include "net/http.h"
+#include "net/url.h"
 
 namespace cleave::net {
-
-// "/a%20b?x=1" into path and query. Errors: kInvalid.
-struct HttpTarget {
-  std::string path;
-  std::map<std::string, std::string> query;
-};
-Result<HttpTarget> parse_target(std::string_view target);
 
 // The standard words for a status: "Not Found".
 std::string reason_phrase(int status);

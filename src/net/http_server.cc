@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "net/http.h"
 #include "net/http_parser.h"
+#include "net/url.h"
 
 namespace cleave::net {
 namespace {

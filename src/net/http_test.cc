@@ -9,25 +9,6 @@
 namespace cleave::net {
 namespace {
 
-TEST(ParseTarget, DecodesPathAndQuery) {
-  const auto target = parse_target("/a%20b/c?from=1&to=%2F%3d&flag&plus=a+b&&#rest");
-  ASSERT_TRUE(target) << target.error().message;
-  EXPECT_EQ(target->path, "/a b/c");
-  const std::map<std::string, std::string> want = {
-      {"from", "1"}, {"to", "/="}, {"flag", ""}, {"plus", "a b"}};
-  EXPECT_EQ(target->query, want);
-}
-
-TEST(ParseTarget, RefusesWhatIsNotAPath) {
-  for (const std::string text :
-       {"", "*", "http://a/b", "/%", "/%2", "/%zz", "/?a=%", "/?a=1&a=2"}) {
-    const auto target = parse_target(text);
-    ASSERT_FALSE(target) << text;
-    EXPECT_EQ(target.error().code, Code::kInvalid);
-    EXPECT_NE(target.error().message.find("'" + text + "'"), std::string::npos);
-  }
-}
-
 struct Parsed {
   HttpParser::State state;
   std::string what;  // the message or the error

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/hex.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
@@ -83,10 +84,10 @@ std::uint64_t share_ppm(const RangeSet& set) {
 }
 
 std::string to_hex(Token token) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text(16, '0');
   std::uint64_t rest = token.value();
-  for (std::size_t at = text.size(); at > 0; --at, rest >>= 4U) text[at - 1] = kDigits[rest & 15U];
+  for (std::size_t at = text.size(); at > 0; --at, rest >>= 4U)
+    text[at - 1] = kHexDigits[rest & 15U];
   return text;
 }
 

@@ -2,18 +2,13 @@
 
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace cleave::wire {
 namespace {
 
 // isspace of the C locale.
 bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
-
-int hex_value(char byte) {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
-  if (byte >= 'A' && byte <= 'F') return byte - 'A' + 10;
-  return -1;
-}
 
 char unescaped(char letter) {
   switch (letter) {
@@ -63,8 +58,8 @@ class Cutter {
       if (byte == '"') return closed();
       if (byte != '\\' || at_ == line_.size()) {
         argument.push_back(byte);
-      } else if (peek(0) == 'x' && hex_value(peek(1)) >= 0 && hex_value(peek(2)) >= 0) {
-        argument.push_back(static_cast<char>(hex_value(peek(1)) * 16 + hex_value(peek(2))));
+      } else if (const auto byte_of_it = hex_byte(peek(1), peek(2)); peek(0) == 'x' && byte_of_it) {
+        argument.push_back(*byte_of_it);
         at_ += 3;
       } else {
         argument.push_back(unescaped(line_[at_++]));

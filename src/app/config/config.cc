@@ -341,7 +341,7 @@ void read_balance(Section& root, BalanceConfig& balance) {
   }
   read_constants(section, balance.constants);
   if (const std::string url = section.text("webhook", ""); !url.empty()) {
-    const Result<WebhookUrl> parsed = parse_webhook_url(url);
+    const Result<net::Url> parsed = parse_webhook_url(url);
     if (parsed) balance.webhook = *parsed;
     if (!parsed) section.fail("webhook", parsed.error().message);
   }

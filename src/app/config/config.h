@@ -76,7 +76,7 @@ struct BalanceConfig {
   ring::Mode mode = ring::Mode::kAuto;        // seeds the document, which is the truth afterwards
   std::vector<balance::DailyWindow> windows;  // none: at any time
   balance::Constants constants;
-  std::optional<WebhookUrl> webhook;  // where advice is sent to
+  std::optional<net::Url> webhook;  // where advice is sent to
 };
 
 // All of it.

@@ -107,7 +107,7 @@ TEST(Config, ReadsWhatTheBalancerMayDo) {
   EXPECT_EQ(balance.constants.slow_ppm, balance::Constants{}.slow_ppm) << "not named";
   ASSERT_TRUE(balance.webhook);
   EXPECT_EQ(*balance.webhook,
-            (WebhookUrl{.address = {.host = "ops.example", .port = 80}, .target = "/hook?a=b"}));
+            (net::Url{.address = {.host = "ops.example", .port = 80}, .target = "/hook?a=b"}));
 }
 
 // The node of id i stands at i - 1; one that does not say stands behind the one before it.

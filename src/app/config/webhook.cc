@@ -7,29 +7,19 @@
 namespace cleave::app {
 namespace {
 
-constexpr std::string_view kScheme = "http://";
-constexpr std::uint16_t kHttpPort = 80;
 constexpr milliseconds kPatience{5'000};
 constexpr std::size_t kAnswerBytesMax = 65'536;  // which nobody reads
 
 }  // namespace
 
-Result<WebhookUrl> parse_webhook_url(std::string_view text) {
-  const std::string want = "want http://HOST[:PORT][/PATH], got '" + std::string(text) + "'";
-  if (!text.starts_with(kScheme)) return fail(Code::kInvalid, want);
-  const std::string_view rest = text.substr(kScheme.size());
-  const std::size_t slash = rest.find('/');
-  std::string host(rest.substr(0, slash));
-  // A port is behind the last colon, but "[::1]" has colons of its own.
-  const std::size_t colon = host.rfind(':');
-  if (colon == host.npos || host.ends_with(']')) host += ":" + std::to_string(kHttpPort);
-  Result<net::Address> address = net::parse_address(host);
-  if (!address) return fail(Code::kInvalid, want);
-  return WebhookUrl{.address = std::move(*address),
-                    .target = slash == rest.npos ? "/" : std::string(rest.substr(slash))};
+Result<net::Url> parse_webhook_url(std::string_view text) {
+  Result<net::Url> url = net::parse_url(text);
+  if (!url || url->tls)
+    return fail(Code::kInvalid, "want http://HOST[:PORT][/PATH], got '" + std::string(text) + "'");
+  return url;
 }
 
-void send_webhook(net::Loop& loop, const WebhookUrl& url, std::string body,
+void send_webhook(net::Loop& loop, const net::Url& url, std::string body,
                   std::function<void(const std::string&)> log) {
   net::http_request(loop,
                     {.address = url.address,

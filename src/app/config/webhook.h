@@ -13,21 +13,14 @@
 
 #include "base/result.h"
 #include "net/loop.h"
+#include "net/url.h"
 
 namespace cleave::app {
 
-// "http://HOST[:PORT][/PATH]".
-struct WebhookUrl {
-  net::Address address = {};
-  std::string target = "/";
+// "http://HOST[:PORT][/PATH]". Errors: kInvalid.
+Result<net::Url> parse_webhook_url(std::string_view text);
 
-  friend bool operator==(const WebhookUrl&, const WebhookUrl&) = default;
-};
-
-// Errors: kInvalid.
-Result<WebhookUrl> parse_webhook_url(std::string_view text);
-
-void send_webhook(net::Loop& loop, const WebhookUrl& url, std::string body,
+void send_webhook(net::Loop& loop, const net::Url& url, std::string body,
                   std::function<void(const std::string&)> log);
 
 }  // namespace cleave::app

@@ -282,7 +282,7 @@ void RouterProcess::Impl::make_controller() {
             std::string told = admin::to_body(admin::render_decision(decision));
             options_.log({.event = "decision",
                           .text = decision.kind + " " + decision.subject + ": " + decision.reason});
-            const std::optional<WebhookUrl>& webhook = options_.config.balance.webhook;
+            const std::optional<net::Url>& webhook = options_.config.balance.webhook;
             if (webhook && decision.kind == "advice")
               send_webhook(*control_, *webhook, told,
                            [this](const std::string& text) { note(text); });

@@ -4,20 +4,18 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "net/url.h"
 
 namespace cleave::coord::etcd {
 
 Result<Endpoints::One> Endpoints::parse(const std::string& url) {
-  One one{.name = url, .address = {}, .tls = url.starts_with("https://"), .bad_until = {}};
+  Result<net::Url> parsed = net::parse_url(url, net::Port::kRequired);
   const std::string want =
       "etcd endpoint '" + url + "': want http://host:port or https://host:port";
-  if (!one.tls && !url.starts_with("http://")) return fail(Code::kInvalid, want);
-  std::string rest = url.substr(one.tls ? 8 : 7);
-  if (rest.ends_with('/')) rest.pop_back();
-  const Result<net::Address> address = net::parse_address(rest);
-  if (!address) return fail(Code::kInvalid, want + "; " + address.error().message);
-  one.address = *address;
-  return one;
+  if (!parsed) return fail(Code::kInvalid, want + "; " + parsed.error().message);
+  if (parsed->target != "/") return fail(Code::kInvalid, want + ", without a path");
+  return One{
+      .name = url, .address = std::move(parsed->address), .tls = parsed->tls, .bad_until = {}};
 }
 
 Result<void> Endpoints::open() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
 #include "rehearse/workloads/trace_commands.h"
 #include "ring/vnode.h"
 
@@ -56,13 +57,6 @@ std::optional<std::string> next_field(std::string_view& rest) {
   return std::nullopt;
 }
 
-int hex_digit(char text) {
-  if (text >= '0' && text <= '9') return text - '0';
-  if (text >= 'a' && text <= 'f') return text - 'a' + 10;
-  if (text >= 'A' && text <= 'F') return text - 'A' + 10;
-  return -1;
-}
-
 // What stands behind a backslash; moves past it. As sdscatrepr of Redis writes it.
 std::optional<char> unescaped(std::string_view text, std::size_t& at) {
   switch (text[at]) {
@@ -73,11 +67,9 @@ std::optional<char> unescaped(std::string_view text, std::size_t& at) {
     case 'b': return '\b';
     case 'x': {
       if (at + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[at + 1]);
-      const int low = hex_digit(text[at + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
+      const auto byte = hex_byte(text[at + 1], text[at + 2]);
       at += 2;
-      return static_cast<char>(16 * high + low);
+      return byte;
     }
     default: return text[at];  // a quote or a backslash
   }

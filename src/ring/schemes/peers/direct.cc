@@ -15,6 +15,7 @@
 #include <array>
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/to_number.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/hashes/jump.h"
@@ -86,7 +87,6 @@ std::string lowest_bytes(std::string_view text) {
 
 // A bytes object as Python writes it: b'...', in double quotes if it has single ones and no double.
 std::string python_bytes(std::string_view key) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   const bool has_single = key.find('\'') != std::string_view::npos;
   const char quote = has_single && key.find('"') == std::string_view::npos ? '"' : '\'';
   std::string text = std::string("b") + quote;
@@ -101,7 +101,8 @@ std::string python_bytes(std::string_view key) {
     } else if (c == '\r') {
       text += "\\r";
     } else if (byte < 0x20 || byte >= 0x7F) {
-      text += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 0xFU]};
+      text += "\\x";
+      append_hex(text, c);
     } else {
       text += c;
     }
