@@ -56,38 +56,4 @@ class Cli {
   bool json_ = false;
 };
 
-// One function a command, in command_NAME.cc.
-void add_up(Cli& cli);
-void add_serve(Cli& cli);
-void add_status(Cli& cli);
-void add_locate(Cli& cli);
-void add_ring(Cli& cli);
-void add_plan(Cli& cli);
-void add_explain(Cli& cli);
-void add_approve(Cli& cli);
-void add_cut(Cli& cli);
-void add_presplit(Cli& cli);
-void add_move(Cli& cli);
-void add_merge(Cli& cli);
-void add_abort(Cli& cli);
-void add_undo(Cli& cli);
-void add_leftovers(Cli& cli);
-void add_freeze(Cli& cli);
-void add_resume(Cli& cli);
-void add_downgrade(Cli& cli);
-void add_mode(Cli& cli);
-void add_node(Cli& cli);
-void add_adopt(Cli& cli);
-void add_strays(Cli& cli);
-void add_flatten(Cli& cli);
-void add_orders(Cli& cli);
-void add_moves(Cli& cli);
-void add_down(Cli& cli);
-void add_bench(Cli& cli);
-void add_demo(Cli& cli);
-void add_simulate(Cli& cli);
-void add_assess(Cli& cli);
-void add_import(Cli& cli);
-void add_export(Cli& cli);
-
 }  // namespace cleave::app

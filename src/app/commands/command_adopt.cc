@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/stray_text.h"
 #include "app/text/table.h"
 

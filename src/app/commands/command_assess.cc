@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/commands/monitor_sample.h"
 #include "app/commands/server_keys.h"
 #include "app/commands/trace_file.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "app/cli.h"
 #include "app/commands/bench_probe.h"
+#include "app/commands/commands.h"
 #include "app/entropy.h"
 #include "app/files.h"
 #include "app/signals.h"

@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/commands/demo_commands.h"
 #include "app/demo/demo_adopt.h"
 #include "app/demo/demo_scenarios.h"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/log.h"
 #include "supervise/left_behind.h"
 

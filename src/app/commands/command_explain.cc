@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/plan_text.h"
 
 namespace cleave::app {

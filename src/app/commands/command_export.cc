@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/config/pool_file.h"
 #include "app/files.h"
 #include "app/text/status_summary.h"

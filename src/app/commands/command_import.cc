@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/config/pool_file.h"
 #include "app/files.h"
 #include "convert/write/cleave_yaml.h"

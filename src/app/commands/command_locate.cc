@@ -3,10 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/config/pool_file.h"
 #include "app/config/scheme_arguments.h"
 #include "app/text/table.h"
+#include "net/url.h"
 #include "ring/schemes/placement.h"
 
 namespace cleave::app {
@@ -26,7 +27,7 @@ struct LocateOptions {
 int locate_on_router(const Cli& cli, const std::vector<std::string>& keys) {
   Json places = Json::array();
   for (const std::string& key : keys) {
-    const AdminClient::Answer place = cli.client().get("/locate?key=" + encode_component(key));
+    const AdminClient::Answer place = cli.client().get("/locate?key=" + net::encode_component(key));
     if (!place) return cli.show(place, {});
     places.push_back(*place);
   }

@@ -1,7 +1,7 @@
 #include <iostream>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/table.h"
 #include "app/times.h"
 

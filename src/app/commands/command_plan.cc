@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/plan_text.h"
 #include "app/text/table.h"
 

@@ -3,12 +3,13 @@
 #include <optional>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/config/presplit_file.h"
 #include "app/text/plan_text.h"
 #include "app/text/presplit_history.h"
 #include "app/text/table.h"
 #include "app/times.h"
+#include "net/url.h"
 
 namespace cleave::app {
 namespace {
@@ -126,7 +127,7 @@ int presplit(const Cli& cli, const PresplitOptions& options) {
                     [](const Json& json) { print_events(json["events"]); });
   }
   if (!options.forget.empty()) {
-    return cli.show(cli.client().remove("/presplit/" + encode_component(options.forget)),
+    return cli.show(cli.client().remove("/presplit/" + net::encode_component(options.forget)),
                     [&](const Json&) {
                       std::cout << options.forget << " is expected no more; what was cut for it "
                                 << "stays pinned until its end\n";

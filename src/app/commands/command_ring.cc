@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "app/commands/commands.h"
 #include "app/commands/ring_commands.h"
 #include "app/text/shown_ring.h"
 #include "app/text/table.h"

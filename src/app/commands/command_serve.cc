@@ -1,7 +1,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/log.h"
 #include "app/serve/run_router.h"
 #include "app/signals.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/commands/trace_file.h"
 #include "app/text/simulate_json.h"
 #include "app/text/table.h"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/status_text.h"
 
 namespace cleave::app {

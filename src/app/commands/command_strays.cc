@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/text/table.h"
 #include "supervise/new_file.h"
 

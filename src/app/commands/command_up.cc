@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli.h"
+#include "app/commands/commands.h"
 #include "app/log.h"
 #include "app/serve/child_pool.h"
 #include "app/serve/run_router.h"
