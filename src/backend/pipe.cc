@@ -212,7 +212,7 @@ void Pipe::Impl::note_sending(Instant now) {
   left_seen_ = left;
 }
 
-// A large value on its way, in either direction, is no silence of the server's.
+// While a large value is on its way, in either direction, the server is not silent.
 bool Pipe::Impl::overdue(const Pending& pending, milliseconds most, Instant now) const {
   return std::max(pending.since, moved_at_) + most <= now;
 }

@@ -47,7 +47,7 @@ struct HotKey {
 };
 
 struct Report {
-  // Which recorder of the session, and its how-manieth report: a report told twice counts once.
+  // Which recorder of the session, and the number of its report: one told twice counts once.
   std::uint64_t recorder = 0;
   std::uint64_t sequence = 0;
   Epoch epoch = {};                 // the view the ranges belong to
