@@ -6,7 +6,7 @@
 tools/layers.txt says which folder of src/ may include which, and which rooms of a folder know each
 other. Refused besides: an include of a .cc file, an include relative to the current file, a
 system-call header outside the folders that may make system calls, Boost.Asio outside net's sources,
-and a layer without a target in CMakeLists.txt. Tests may use every room of their layer. sim/ and
+a layer without a target in CMakeLists.txt, and a folder of more than 45 files. Tests may use every room of their layer. sim/ and
 bench/ may include everything, and nothing in src/ may include them.
 """
 
@@ -31,6 +31,9 @@ SYSTEM_EXCEPTIONS = {
 # Tests may start real servers.
 TEST_FILE = re.compile(r"_(test|testing|bench)\.(cc|h)$")
 ASIO = re.compile(r"^boost/(asio|beast)")
+
+
+FILES_MAX = 45  # in one folder; more of them are rooms that nobody has named yet
 
 
 class LayerError(Exception):
@@ -140,6 +143,17 @@ def check_sources(root, layers):
     return faults
 
 
+def check_sizes(root):
+    """Folders with so many files that nobody sees what they are about."""
+    faults = []
+    for folder in sorted(path for path in (root / "src").rglob("*") if path.is_dir()):
+        files = sum(path.is_file() for path in folder.iterdir())
+        if files > FILES_MAX:
+            faults.append(f"{folder.relative_to(root)}:1: {files} files; at most {FILES_MAX}: "
+                          "give it rooms")
+    return faults
+
+
 def check_cmake(text, layers):
     """Every layer has its target; what it links is read from layers.txt by CMake itself."""
     targets = re.findall(r"cleave_layer\((\w+)", text)
@@ -155,6 +169,7 @@ def main(arguments):
         print(error)
         return 1
     faults = check_sources(root, layers)
+    faults += check_sizes(root)
     faults += check_cmake((root / "CMakeLists.txt").read_text(encoding="utf-8"), layers)
     for fault in faults:
         print(fault)

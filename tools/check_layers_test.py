@@ -106,6 +106,14 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("not defined above", output)
 
+    def test_folder_that_has_outgrown_itself(self):
+        files = {f"src/ring/f{i}.h": "\n" for i in range(46)}
+        code, output = self.run_on(files)
+        self.assertEqual(code, 1)
+        self.assertIn("src/ring:1: 46 files; at most 45", output)
+        del files["src/ring/f0.h"]
+        self.assertEqual(self.run_on(files), (0, ""))
+
     def test_layer_without_target(self):
         code, output = self.run_on({}, cmake=CMAKE.replace("cleave_layer(net)", ""))
         self.assertEqual(code, 1)
