@@ -123,6 +123,20 @@ class ClientSession(unittest.TestCase):
         self.assertIn("CLEAVE.HELP", self.client.execute_command("CLEAVE.HELP"))
         self.assertIn("cleave.help", self.client.command())
 
+    def test_where_tells_the_node_that_has_the_key(self):
+        ports = self.up.node_ports()
+        for key in ("where:1", "where:2", "where:3"):
+            self.client.set(key, "v")
+            told = self.client.execute_command("CLEAVE.WHERE", key)
+            where = dict(zip(told[::2], told[1::2]))
+            with harness.Redis(ports[where["owner"]]) as server:
+                self.assertEqual(server.call("GET", key), b"v")
+            self.assertEqual(where["address"].rpartition(":")[2], str(ports[where["owner"]]))
+            self.assertEqual(where["token"], self.up.get(f"/locate?key={key}")["token"])
+            self.assertEqual((where["moving"], where["to"]), ("no", ""))
+        with self.assertRaises(redis.ResponseError):
+            self.client.execute_command("CLEAVE.WHERE")
+
     def test_basics_of_a_connection(self):
         self.assertTrue(self.client.ping())
         self.assertEqual(self.client.echo("hello"), "hello")

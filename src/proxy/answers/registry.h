@@ -33,11 +33,13 @@ extern const Answer kResetAnswer;
 extern const Answer kSelectAnswer;
 extern const Answer kTimeAnswer;
 extern const Answer kCleaveHelpAnswer;
+extern const Answer kCleaveWhereAnswer;
 
 inline constexpr std::array kAnswers{
-    &kAuthAnswer, &kClientAnswer, &kCommandAnswer, &kDiscardAnswer, &kEchoAnswer,
-    &kExecAnswer, &kHelloAnswer,  &kInfoAnswer,    &kMultiAnswer,   &kPingAnswer,
-    &kQuitAnswer, &kResetAnswer,  &kSelectAnswer,  &kTimeAnswer,    &kCleaveHelpAnswer,
+    &kAuthAnswer,   &kClientAnswer, &kCommandAnswer,    &kDiscardAnswer,
+    &kEchoAnswer,   &kExecAnswer,   &kHelloAnswer,      &kInfoAnswer,
+    &kMultiAnswer,  &kPingAnswer,   &kQuitAnswer,       &kResetAnswer,
+    &kSelectAnswer, &kTimeAnswer,   &kCleaveHelpAnswer, &kCleaveWhereAnswer,
 };
 
 // For route::CommandTable: each with its place in kAnswers.
