@@ -100,6 +100,41 @@ TEST(RouterFaults, ReadsSurviveABrokenConnection) {
   }
 }
 
+// Sent again, it might see what its client wrote after it.
+TEST(RouterFaults, AReadIsNotSentAgainBehindAWriteOfItsClient) {
+  World world;
+  const std::string key = world.key_of(0);
+  const std::string other = world.key_of(1);
+  world.client().ask({"SET", key, "v"});
+  // The server is busy, then ends all connections: what came to it meanwhile is lost with them.
+  const std::string busy_then_kill =
+      wire::command({"EVAL",
+                     "local function now() local t = redis.call('TIME') "
+                     "return t[1] * 1000 + t[2] / 1000 end "
+                     "local till = now() + 300 while now() < till do end",
+                     "0"}) +
+      wire::command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  const auto read_in_vain = [&](const std::string& next) {
+    EXPECT_EQ(world.client().ask({"GET", key}), "v");
+    RawClient admin = world.servers[0]->client();
+    admin.send(busy_then_kill);
+    RawClient client = world.client();
+    client.send(wire::command({"GET", key}) + next);
+    std::string got = RawClient::text(client.read());
+    EXPECT_FALSE(RawClient::text(client.read()).starts_with("-"));
+    return got;
+  };
+  EXPECT_EQ(read_in_vain(wire::command({"GET", other})), "v");
+  // On a machine with much else to do the read may come when the server is not busy any more, or
+  // before the router has connected again.
+  std::string got;
+  ASSERT_TRUE(eventually([&] {
+    got = read_in_vain(wire::command({"SET", other, "1"}));
+    return got != "v" && !got.ends_with("the command was not sent");
+  }));
+  EXPECT_TRUE(got.starts_with("-ERR cleave: node a (127.0.0.1:")) << got;
+}
+
 // cases.md 23.
 TEST(RouterFaults, AClientThatNeverReadsIsShedAndNobodyElseSuffers) {
   Limits limits;

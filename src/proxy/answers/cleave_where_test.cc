@@ -108,6 +108,21 @@ TEST_F(Where, FollowsAMoveToTheNewOwner) {
   EXPECT_EQ(seen["epoch"], std::to_string(document.epoch.value()));
 }
 
+// A leader of an older version committed it: the range has its owner, only the source is not clean.
+TEST_F(Where, AMoveThatIsOnlyCleanedIsOver) {
+  const ring::RingSnapshot view = *ring::RingView::build(document);
+  const Token token = view->token_of("k");
+  const NodeId owner = view->owner(token);
+  document = *ring::begin_move(document, {.ranges = {{token, token}},
+                                          .source = owner,
+                                          .destination = NodeId{3 - owner.value()},
+                                          .reason = {},
+                                          .now = UnixMillis{1}});
+  document.moves.front().phase = ring::Phase::kClean;
+  EXPECT_EQ(where("k")["moving"], "no");
+  EXPECT_EQ(where("k")["to"], "");
+}
+
 TEST_F(Where, TellsNothingOfWhatIsNoKeyOfClients) {
   limits.key_bytes_max = 20;
   EXPECT_EQ(raw("cleave:{owner}"), "-ERR keys beginning with 'cleave:{' are the router's own\r\n");
