@@ -6,8 +6,8 @@
 tools/layers.txt says which folder of src/ may include which, and which rooms of a folder know each
 other. Refused besides: an include of a .cc file, an include relative to the current file, a
 system-call header outside the folders that may make system calls, Boost.Asio outside net's sources,
-a layer without a target in CMakeLists.txt, and a folder of more than 45 files. Tests may use every room of their layer. sim/ and
-bench/ may include everything, and nothing in src/ may include them.
+a layer without a target in CMakeLists.txt, and a folder of more than 45 files. Tests may use every
+room of their layer. sim/ and bench/ may include everything, and nothing in src/ may include them.
 """
 
 import pathlib
