@@ -114,6 +114,10 @@ Owner modulo_owner(const Nodes& nodes) {
   return [size = nodes.size()](std::string_view key) { return xxh3_64(key) % size; };
 }
 
+Owner crc16_modulo_owner(const Nodes& nodes) {
+  return [size = nodes.size()](std::string_view key) { return crc16(key) % size; };
+}
+
 // A table with every node as often as its weight.
 Owner table_owner(const Nodes& nodes) {
   std::vector<std::size_t> table;
@@ -182,6 +186,7 @@ std::vector<Kind> kinds() {
       {{.name = "uhashring"}, Weights::kAny, uhashring_owner},
       {{.name = "twemproxy-ketama"}, Weights::kOne, twemproxy_owner},
       {{.name = "modulo", .options = {{"hash", "xxh3"}}}, Weights::kOne, modulo_owner},
+      {{.name = "modulo", .options = {{"hash", "crc16"}}}, Weights::kOne, crc16_modulo_owner},
       {{.name = "twemproxy-modula"}, Weights::kAny, table_owner},
       {{.name = "redis-cluster"}, Weights::kOne, slot_owner},
       {{.name = "go-redis"}, Weights::kOne, rendezvous_owner},

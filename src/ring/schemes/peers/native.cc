@@ -62,6 +62,7 @@ using KeyHash64 = std::uint64_t (*)(std::string_view key);
 std::uint64_t java_modulo(std::string_view key) {
   return static_cast<std::uint32_t>(java_absolute_hash(key));
 }
+std::uint64_t crc16_modulo(std::string_view key) { return crc16(key); }
 std::uint64_t crc32_modulo(std::string_view key) { return crc32(key); }
 std::uint64_t fnv1a_modulo(std::string_view key) { return fnv1a_64(key); }
 std::uint64_t md5_modulo(std::string_view key) { return md5_32(key); }
@@ -69,7 +70,8 @@ std::uint64_t murmur_modulo(std::string_view key) { return murmur64a(key, kSeed)
 std::uint64_t xxh64_modulo(std::string_view key) { return xxh64(key); }
 std::uint64_t xxh3_modulo(std::string_view key) { return xxh3_64(key); }
 
-constexpr std::array<Choice<KeyHash64>, 7> kModuloHashes = {{{"java", java_modulo},
+constexpr std::array<Choice<KeyHash64>, 8> kModuloHashes = {{{"java", java_modulo},
+                                                             {"crc16", crc16_modulo},
                                                              {"crc32", crc32_modulo},
                                                              {"fnv1a_64", fnv1a_modulo},
                                                              {"md5", md5_modulo},
@@ -93,7 +95,7 @@ std::vector<SchemeRow> native_schemes() {
           {{"java-vnode", "demo churn", {{"points", "of a weight; default 150"}}}, java_vnode},
           {{"modulo",
             "hash % nodes",
-            {{"hash", "java (default), crc32, fnv1a_64, md5, murmur64a, xxh64, xxh3"}}},
+            {{"hash", "java (default), crc16, crc32, fnv1a_64, md5, murmur64a, xxh64, xxh3"}}},
            modulo}};
 }
 
