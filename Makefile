@@ -34,44 +34,60 @@ library: ## libcleave-ring for other programs, installed into PREFIX=build/insta
 	cmake --install $(RELEASE) --component ring --prefix $(PREFIX)
 
 .PHONY: api-docs
-api-docs: ## the pages of the library's public headers, build/api-docs (needs doxygen)
+api-docs: setup-lint ## the pages of the library's public headers, build/api-docs (needs doxygen)
 	@mkdir -p build
 	doxygen docs/Doxyfile
 
-.PHONY: setup
-setup: ## install the Debian packages that are missing (root or sudo)
+.PHONY: setup setup-demo setup-test setup-lint
+setup: ## install the Debian packages that are missing (root or sudo): all of tools/packages.txt
 	@tools/setup.sh
+setup-demo:
+	@tools/setup.sh build run
+setup-test:
+	@tools/setup.sh build run test peers
+setup-lint:
+	@tools/setup.sh build lint
 
 .PHONY: demo
-demo: setup build ## set up, build, and show a hot range being found, cut and moved
+demo: setup-demo ## set up, build, and show a hot range being found, cut and moved
+	@$(MAKE) --no-print-directory build
 	$(CLEAVE) demo hot
 
+# ONLY is a layer (ring), a program (ring_test), a file (moves_test.py), or a suite of unit tests
+# (CutPoint, 'CutPoint.Refuses*'); it builds no more than that needs.
 .PHONY: test
-test: setup all ## set up, build, and run unit tests, a short simulation, integration tests
-	tools/run_tests.sh unit sim integration
+test: setup-test ## set up, build, and run the tests; ONLY=ring some: a layer, a file, a suite
+ifdef ONLY
+	@tools/run_tests.sh only '$(ONLY)'
+else
+	@$(MAKE) --no-print-directory all
+	@tools/run_tests.sh unit sim integration
+endif
 
 .PHONY: unit integration
-unit: all ## unit tests only
-	tools/run_tests.sh unit
-integration: build ## integration tests only: real servers, real clients
-	tools/run_tests.sh integration
+unit: setup-test ## unit tests only
+	@$(MAKE) --no-print-directory all
+	@tools/run_tests.sh unit
+integration: setup-test ## integration tests only: real servers, real clients
+	@$(MAKE) --no-print-directory build
+	@tools/run_tests.sh integration
 
 .PHONY: lint
-lint: ## layers, tidiness, formatting, and the linters' own tests
-	tools/run_tests.sh lint
+lint: setup-lint ## layers, tidiness, formatting, and the linters' own tests
+	@tools/run_tests.sh lint
 
 .PHONY: format
 format: ## format every C++ file in place
 	git ls-files '*.h' '*.hpp' '*.c' '*.cc' | xargs clang-format-19 -i
 
 .PHONY: tidy
-tidy: ## clang-tidy on the files changed since origin/main or HEAD~1; TIDY_ALL=1 for the core
+tidy: setup-lint ## clang-tidy on the files changed since origin/main or HEAD~1; TIDY_ALL=1 for the core
 	tools/clang_tidy.sh
 
 .PHONY: asan tsan
-asan: ## core, network code and simulator under address and undefined-behaviour sanitizers
+asan: setup-test setup-lint ## core, network code and simulator under address and undefined-behaviour sanitizers
 	tools/run_sanitized.sh asan-ubsan $(JOBS) $(SANITIZED_TESTS)
-tsan: ## the same under the thread sanitizer
+tsan: setup-test setup-lint ## the same under the thread sanitizer
 	tools/run_sanitized.sh tsan $(JOBS) $(SANITIZED_TESTS)
 
 .PHONY: sim sim-mutants
@@ -86,7 +102,7 @@ sim-mutants: ## switches each protocol rule off in turn; the simulated world mus
 
 .PHONY: model
 model: ## the Spin models of the move protocol; ALL=1 the long searches too, ONLY=NAME one of them
-	@tools/model_packages.sh
+	@tools/setup.sh model
 	$(PYTHON) tools/run_models.py $(if $(ALL),--all) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: crash-matrix fences
@@ -120,12 +136,12 @@ fleet-load: ## the load of `faults`, and its own tests
 
 # ONLY takes numbers of cases, O5 111, or letters, O: tests/field/run.py --list names them.
 .PHONY: field
-field: setup build ## faults from the field, on real servers: right, or what is said; ONLY=O5
+field: setup-test build ## faults from the field, on real servers: right, or what is said; ONLY=O5
 	@eval "$$(tools/field_servers.sh)" && CLEAVE=$(abspath $(CLEAVE)) \
 	  $$FIELD_PYTHON tests/field/run.py $(ONLY)
 
 .PHONY: fuzz
-fuzz: ## the parsers under libFuzzer, a minute each (clang)
+fuzz: setup-lint ## the parsers under libFuzzer, a minute each (clang)
 	fuzz/run.sh
 
 .PHONY: golden
@@ -135,6 +151,7 @@ golden: all ## rewrite the golden files; the commit explains their difference
 
 .PHONY: bench compare move-speed
 bench: ## micro-benchmarks; the ring beside libmemcached, Rust's hashring and others: ROUNDS=5
+	@tools/setup.sh build bench
 	@$(CONFIGURE) bench >/dev/null
 	$(BUILD) bench -j $(JOBS) --target benchmarks
 	@for program in build/bench/*_bench; do \

@@ -2,6 +2,7 @@
 Redis client, and verified load. Loopback only, free ports, everything that was started is ended by
 its process id."""
 
+import fcntl
 import importlib.util
 import json
 import os
@@ -25,11 +26,29 @@ CLEAVE = os.environ.get("CLEAVE", os.path.join(ROOT, "build", "release", "cleave
 _given_ports = set()
 
 
+def _open_port_locks():
+    path = os.path.join(tempfile.gettempdir(), f"cleave-test-ports-{os.getuid()}")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+_port_locks = _open_port_locks()
+
+
+def _is_ours(port):
+    """No other test process has it: a lock on that byte of the file, as long as this one lives."""
+    try:
+        fcntl.lockf(_port_locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    return True
+
+
 def free_port():
-    """A port of loopback that was free a moment ago, each time another one. Not from the range that
+    """A port of loopback that was free a moment ago, each time another one, and another one in
+    each test process, for a server that was killed wants its port again. Not from the range that
     the kernel gives to connections: there it may be taken again before its server listens."""
     for port in random.SystemRandom().sample(range(10_000, 24_000), 1000):
-        if port in _given_ports:
+        if port in _given_ports or not _is_ours(port):
             continue
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -140,11 +159,22 @@ class Up:
     def start(self, ready=True):
         command = [CLEAVE, "up", "--nodes", str(self.nodes), "--dir", self.directory, "--port",
                    str(self.port), "--admin-port", str(self.admin_port), *self.extra]
+        if not os.path.exists(self.directory):
+            self.choose_ports()
         log = open(self.log, "ab")
         self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         log.close()
         if ready:
             self.wait_ready()
+
+    def choose_ports(self):
+        """Of the servers, before the first start: `up` would look for them from one port on, as
+        the other tests' do, and might find that of a server which is away for a moment."""
+        for i in range(self.nodes):
+            own = os.path.join(self.directory, "nodes", chr(ord("a") + i))
+            os.makedirs(own)
+            with open(os.path.join(own, "port"), "w", encoding="utf-8") as file:
+                file.write(f"{free_port()}\n")
 
     def wait_ready(self, seconds=20.0):
         def ready():
