@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "sim/world/mutants.h"
 #include "sim/world/world.h"
 
@@ -115,6 +116,7 @@ int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
   std::uint64_t faults = 0;
   std::uint64_t virtual_seconds = 0;
   std::uint64_t violations = 0;
+  std::string traces;
   const std::vector<std::uint64_t> seeds = seeds_of(arguments);
   for (const std::uint64_t seed : seeds) {
     const Report report = run(seed, mutations, arguments);
@@ -123,6 +125,7 @@ int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
     operations += report.operations;
     faults += report.faults;
     virtual_seconds += report.virtual_seconds;
+    traces += std::to_string(report.trace_hash) + ' ';
     violations += report.violations.size();
     if (!report.violations.empty()) std::cout << to_line(report) << '\n';
     print_violations(report);
@@ -130,7 +133,8 @@ int run_many(const Arguments& arguments, const cleave::Mutations& mutations) {
   }
   std::cout << "seeds " << seeds.size() << ", virtual seconds " << virtual_seconds << ", ops "
             << operations << ", moves committed " << committed << ", aborted " << aborted
-            << ", faults injected " << faults << ", violations " << violations << '\n';
+            << ", faults injected " << faults << ", traces " << cleave::xxh3_64(traces)
+            << ", violations " << violations << '\n';
   return violations == 0 ? 0 : 1;
 }
 

@@ -138,8 +138,9 @@ void Faults::break_one(const std::vector<std::uint64_t>& connections) {
   if (connections.empty()) return;
   constexpr Break kWays[] = {Break::kAtConnector, Break::kAtConnector, Break::kAtAcceptor,
                              Break::kBoth};
-  world_.network_.break_connection(connections[rng_.below(connections.size())],
-                                   kWays[rng_.below(4)], world_.profile_.late_max);
+  const Break way = kWays[rng_.below(4)];
+  const std::uint64_t chosen = connections[rng_.below(connections.size())];
+  world_.network_.break_connection(chosen, way, world_.profile_.late_max);
 }
 
 void Faults::break_server_link() {
@@ -153,8 +154,8 @@ void Faults::break_server_link() {
     }
   }
   if (!busy.empty() && rng_.chance(3, 4)) return break_one(busy);
-  break_one(world_.network_.connections(some_router().address().host,
-                                        some_server().options().address.host));
+  const std::string server = some_server().options().address.host;
+  break_one(world_.network_.connections(some_router().address().host, server));
 }
 
 void Faults::break_client_link() {

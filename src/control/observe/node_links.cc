@@ -270,15 +270,18 @@ void NodeLinks::note(NodeId node, Link& link) {
   const bool same_life = link.server_run == link.facts.incarnation.run_id;
   const bool known = same_life && !link.server.empty();
   const backend::RingNote& there = link.facts.note;
-  backend::RingNote wanted{
-      .pool = document_->pool,
-      .ring = document_->mark,
-      .node = shown->name,
-      .server =
-          known ? link.server : ring::to_hex(Token{rng_.next()}) + ring::to_hex(Token{rng_.next()}),
-      .epoch = document_->epoch,
-      .adopted = there.ring == document_->mark ? there.adopted : now,
-      .written = now};
+  std::string server = link.server;
+  if (!known) {
+    server = ring::to_hex(Token{rng_.next()});
+    server += ring::to_hex(Token{rng_.next()});
+  }
+  backend::RingNote wanted{.pool = document_->pool,
+                           .ring = document_->mark,
+                           .node = shown->name,
+                           .server = std::move(server),
+                           .epoch = document_->epoch,
+                           .adopted = there.ring == document_->mark ? there.adopted : now,
+                           .written = now};
   link.store->write_note(std::move(wanted),
                          guarded(alive_, [this, node](Result<backend::RingNote> written) {
                            const auto found = links_.find(node);
