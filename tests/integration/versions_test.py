@@ -74,6 +74,7 @@ class NewerDocuments(unittest.TestCase):
         harness.wait_for("the reason", lambda: "upgrade" in self.why_not_ready(serve))
         self.assertRegex(self.why_not_ready(serve), WHY)
         self.assertRegex(serve.get("/status")["coordinator"], WHY)
+        harness.wait_for("the log", lambda: "upgrade this one" in serve.log_text())
         self.assertEqual(len(serve.log_text().split("upgrade this one")), 2, "told once")
         with self.assertRaises(OSError):
             harness.Redis(serve.port)
