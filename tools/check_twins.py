@@ -15,44 +15,38 @@ import sys
 
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)(?: final)?[ ;{:]")
 ALIAS = re.compile(r"^using (\w+) = (.*)$")
-VALUE = re.compile(r"^(?:(?:inline|constinit|constexpr|const|static) )+[^()={]*?(\w+)(?:\[\w*\])* ?[={;]")
+VALUE = re.compile(r"^(?:(?:inline|constinit|constexpr|const|static) )+[^()={]*?(\w+)(?:\[\w*\])*"
+                   r" ?[={;]")
 FUNCTION = re.compile(r"^(?:constexpr |inline |static )?[\w:<>,&* ]+?[ &*](\w+)\((.*)$")
 NO_FUNCTION = re.compile(r"^(?:[A-Z][A-Z_]+\(|static_assert|using|template|return)")
 
 
 def parameters(text):
     """The types of the parameters that `text` begins with, up to the closing parenthesis."""
-    depth, types, current = 0, [], ""
+    depth, types = 0, [""]
     for character in text:
-        if character in "<({[":
-            depth += 1
-        elif character in ">)}]":
-            if depth == 0:
-                break
-            depth -= 1
+        depth += (character in "<({[") - (character in ">)}]")
+        if depth < 0:
+            break
         if character == "," and depth == 0:
-            types.append(current)
-            current = ""
+            types.append("")
         else:
-            current += character
-    types.append(current)
-    plain = [re.sub(r"/\*.*?\*/|=.*", "", one).strip() for one in types]
-    return tuple(re.sub(r"(?<=[\w>&*]) *(?<![\w:])\w+$", "", one) if " " in one or "&" in one else one
-                 for one in plain)
+            types[-1] += character
+    plain = (re.sub(r"/\*.*?\*/|=.*", "", one).strip() for one in types)
+    return tuple(re.sub(r"(?<=[\w>&*]) +\w+$", "", one) for one in plain)
 
 
-def joined(lines, first, text):
+def joined(lines, number, text):
     """`text`, which began in that line, with the following lines until its parentheses match."""
-    while text.count(")") <= text.count("(") and first + 1 < len(lines):
-        first += 1
-        text += " " + lines[first].strip()
+    while text.count(")") <= text.count("(") and number + 1 < len(lines):
+        number += 1
+        text += " " + lines[number].strip()
     return text
 
 
 def unnamed(lines):
-    """{what: line} of all that a file's unnamed namespaces define. What: a name, or a name and its
-    parameters, or a name and what it stands for."""
-    found = {}
+    """(line, name, what) of all that a file's unnamed namespaces define. What: the parameters of a
+    function, what an alias stands for, None of others."""
     inside = False
     for number, line in enumerate(lines):
         line = re.sub(r" *//(?! namespace$).*", "", line)
@@ -62,27 +56,33 @@ def unnamed(lines):
             inside = False
         elif inside and line[:1].isalpha():
             if match := ALIAS.match(line):
-                found[match[1], "=", " ".join(lines[number:number + 3]).split("=", 1)[1].split(";")[0]] = number + 1
+                stands_for = " ".join([match[2], *lines[number + 1:number + 3]]).split(";")[0]
+                yield number + 1, match[1], stands_for
             elif match := (TYPE.match(line) or VALUE.match(line)):
-                found[match[1],] = number + 1
+                yield number + 1, match[1], None
             elif (match := FUNCTION.match(line)) and not NO_FUNCTION.match(line):
-                found[match[1], "(", *parameters(joined(lines, number, match[2]))] = number + 1
-    return found
+                yield number + 1, match[1], parameters(joined(lines, number, match[2]))
+
+
+def are_twins(one, other):
+    """Whether two things of one name cannot stand in one namespace."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return one == other
+    return one is None or one != other
 
 
 def twins(sources):
     """Faults among {name: lines} of files that are compiled together."""
-    first = {}
-    for name, lines in sorted(sources.items()):
-        for what, line in unnamed(lines).items():
-            alias = what[1:2] == ("=",)
-            for (known, other) in list(first.items()):
-                same = known[0] == what[0] and (known == what) != alias
-                if same and not (known[1:2] == ("(",) and what[1:2] == ("(",) and known != what):
-                    yield f"{name}:{line}: '{what[0]}' is in {other} too, whose file is " \
-                          "compiled with this one: share it, or name one better"
+    known = {}
+    for file, lines in sorted(sources.items()):
+        for line, name, what in unnamed(lines):
+            others = known.setdefault(name, [])
+            for there, other in others:
+                if there != file and are_twins(what, other):
+                    yield (f"{file}:{line}: '{name}' is in {there.rsplit('/', 1)[-1]} too, which "
+                           "is compiled with this file: share it, or find the better name")
                     break
-            first.setdefault(what, f"{name.rsplit('/', 1)[-1]}")
+            others.append((file, what))
 
 
 def main(arguments):
@@ -90,7 +90,7 @@ def main(arguments):
     together = {}
     for top in ("src", "sim"):
         for path in (root / top).rglob("*.cc"):
-            if path.name.endswith("_bench.cc") or path.parent.name == "main":
+            if path.name.endswith(("_bench.cc", "_test.cc")) or path.parent.name == "main":
                 continue
             key = path.parent, path.name.endswith("_test.cc")
             together.setdefault(key, {})[str(path.relative_to(root))] = \

@@ -98,9 +98,10 @@ count_unittest() {
 
 tier_lint() {
   local tool tools=(tools/*_test.py)
-  total=$((${#tools[@]} + 3))
+  total=$((${#tools[@]} + 4))
   for tool in "${tools[@]}"; do begin unittest "$tool" python3 "$tool"; done
   begin check layers python3 tools/check_layers.py
+  begin check twins python3 tools/check_twins.py
   begin check tidiness python3 tools/tidy.py
   begin check formatting bash -c \
     "git ls-files '*.h' '*.hpp' '*.c' '*.cc' | xargs clang-format-19 --dry-run -Werror"

@@ -267,7 +267,7 @@ void AdminCommands::shutdown(Context& context) {
 
 namespace {
 
-constexpr CommandInfo kCommands[] = {
+constexpr CommandInfo kServerCommands[] = {
     {"auth", -2, false, 0, 0, 0, nullptr},     {"client", -2, false, 0, 0, 0, nullptr},
     {"command", -1, false, 0, 0, 0, nullptr},  {"discard", 1, false, 0, 0, 0, nullptr},
     {"echo", 2, false, 0, 0, 0, nullptr},      {"exec", 1, false, 0, 0, 0, nullptr},
@@ -280,6 +280,6 @@ constexpr CommandInfo kCommands[] = {
 
 }  // namespace
 
-std::span<const CommandInfo> server_commands() { return kCommands; }
+std::span<const CommandInfo> server_commands() { return kServerCommands; }
 
 }  // namespace cleave::sim

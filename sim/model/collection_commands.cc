@@ -388,7 +388,7 @@ void zrange(Call& call) {
   }
 }
 
-constexpr CommandInfo kCommands[] = {
+constexpr CommandInfo kCollectionCommands[] = {
     {"hdel", -3, true, 1, 1, 1, hdel},
     {"hget", 3, false, 1, 1, 1, hget},
     {"hgetall", 2, false, 1, 1, 1, hgetall},
@@ -423,6 +423,6 @@ constexpr CommandInfo kCommands[] = {
 
 }  // namespace
 
-std::span<const CommandInfo> collection_commands() { return kCommands; }
+std::span<const CommandInfo> collection_commands() { return kCollectionCommands; }
 
 }  // namespace cleave::sim

@@ -11,7 +11,7 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNumberMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 void remove_all(Call& call) {
@@ -83,9 +83,9 @@ void expire_at(Call& call, std::string_view name, ExpiryUnit unit) {
   if (!parse_expire_options(call, options)) return;
   if (!parse_integer(call.args[2], when)) return wire::append_error(call.reply, kNotInteger);
   const std::int64_t base = unit.absolute ? 0 : call.keys.now_ms();
-  bool fits = !unit.in_seconds || (when <= kMax / 1'000 && when >= kMin / 1'000);
+  bool fits = !unit.in_seconds || (when <= kNumberMax / 1'000 && when >= kMin / 1'000);
   if (fits && unit.in_seconds) when *= 1'000;
-  fits = fits && when <= kMax - base;
+  fits = fits && when <= kNumberMax - base;
   if (!fits)
     return wire::append_error(call.reply,
                               "ERR invalid expire time in '" + std::string(name) + "' command");
@@ -163,8 +163,8 @@ bool parse_restore(Call& call, RestoreOptions& options) {
     } else if (option == "ABSTTL") {
       options.absolute = true;
     } else if (option == "IDLETIME" && more && options.frequency == -1) {
-      if (!parse_bounded(call, call.args[++i], kMax, "ERR Invalid IDLETIME value, must be >= 0",
-                         options.idle_seconds))
+      if (!parse_bounded(call, call.args[++i], kNumberMax,
+                         "ERR Invalid IDLETIME value, must be >= 0", options.idle_seconds))
         return false;
     } else if (option == "FREQ" && more && options.idle_seconds == -1) {
       if (!parse_bounded(call, call.args[++i], 255,
@@ -185,7 +185,7 @@ void restore(Call& call) {
   if (!options.replace && call.keys.find(key) != nullptr)
     return wire::append_error(call.reply, "BUSYKEY Target key name already exists.");
   std::int64_t ttl_ms = 0;
-  if (!parse_bounded(call, call.args[2], kMax, "ERR Invalid TTL value, must be >= 0", ttl_ms))
+  if (!parse_bounded(call, call.args[2], kNumberMax, "ERR Invalid TTL value, must be >= 0", ttl_ms))
     return;
   Result<Value> value = undump(call.args[3]);
   if (!value) return wire::append_error(call.reply, "ERR " + value.error().message);
@@ -312,7 +312,7 @@ void eval(Call& call) {
   wire::append_status(call.reply, "OK");
 }
 
-constexpr CommandInfo kCommands[] = {
+constexpr CommandInfo kKeyCommands[] = {
     {"dbsize", 1, false, 0, 0, 0, dbsize},
     {"del", -2, true, 1, -1, 1, remove_all},
     {"dump", 2, false, 1, 1, 1, dump_key},
@@ -341,6 +341,6 @@ constexpr CommandInfo kCommands[] = {
 
 }  // namespace
 
-std::span<const CommandInfo> key_commands() { return kCommands; }
+std::span<const CommandInfo> key_commands() { return kKeyCommands; }
 
 }  // namespace cleave::sim

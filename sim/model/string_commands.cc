@@ -237,7 +237,7 @@ void mset(Call& call) {
   wire::append_status(call.reply, "OK");
 }
 
-constexpr CommandInfo kCommands[] = {
+constexpr CommandInfo kStringCommands[] = {
     {"append", 3, true, 1, 1, 1, append},      {"decr", 2, true, 1, 1, 1, decr},
     {"decrby", 3, true, 1, 1, 1, decrby},      {"get", 2, false, 1, 1, 1, get},
     {"getdel", 2, true, 1, 1, 1, getdel},      {"getex", -2, true, 1, 1, 1, getex},
@@ -251,6 +251,6 @@ constexpr CommandInfo kCommands[] = {
 
 }  // namespace
 
-std::span<const CommandInfo> string_commands() { return kCommands; }
+std::span<const CommandInfo> string_commands() { return kStringCommands; }
 
 }  // namespace cleave::sim

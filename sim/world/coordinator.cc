@@ -6,7 +6,7 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x636F6F7264;
+constexpr std::uint64_t kCoordinatorRng = 0x636F6F7264;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ SimCoordinator::SimCoordinator(Scheduler& scheduler, Network& network, Observer 
     : scheduler_(scheduler),
       network_(network),
       observer_(std::move(observer)),
-      rng_(scheduler.fork(kRngPurpose)) {}
+      rng_(scheduler.fork(kCoordinatorRng)) {}
 
 nanoseconds SimCoordinator::up_to(nanoseconds bound) {
   return nanoseconds(rng_.below(static_cast<std::uint64_t>(bound.count()) + 1));

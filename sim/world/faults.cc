@@ -10,8 +10,8 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x6661756C74;
-constexpr milliseconds kQuietMax{8'000};
+constexpr std::uint64_t kFaultsRng = 0x6661756C74;
+constexpr milliseconds kQuietWaitMax{8'000};
 constexpr std::size_t kRoutersMin = 3;  // that stay
 constexpr std::size_t kRoutersMax = 6;
 constexpr std::size_t kRoutersEver = 40;
@@ -44,7 +44,7 @@ const Faults::Kind Faults::kKinds[] = {
 // Within which a flush meets a fence: before it is everywhere, during the last copy, after it.
 constexpr nanoseconds kFenceLength = std::chrono::milliseconds(20);
 
-Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
+Faults::Faults(World& world) : world_(world), rng_(world.scheduler_.fork(kFaultsRng)) {}
 
 void Faults::start() {
   if (world_.profile_.faults.total() > 0) schedule();
@@ -63,7 +63,7 @@ nanoseconds Faults::wait() {
     return nanoseconds(rng_.below(static_cast<std::uint64_t>(most.count())));
   };
   const nanoseconds brief = up_to(world_.profile_.fault_interval_max);
-  return world_.profile_.rhythm.wait(world_.scheduler_.now(), brief, up_to(kQuietMax));
+  return world_.profile_.rhythm.wait(world_.scheduler_.now(), brief, up_to(kQuietWaitMax));
 }
 
 // A flush that meets a fence is rare, and it is what rule 24 is about.

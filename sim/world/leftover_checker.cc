@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::size_t kViolationsMax = 5;  // one broken rule breaks it again and again
 
-std::size_t server_of(const ring::RingView& view, NodeId node) {
-  const auto& nodes = view.document().nodes;
-  return static_cast<std::size_t>(std::ranges::find(nodes, node, &ring::Node::id) - nodes.begin());
-}
-
 std::string name_of(const ring::Leftover& entry) {
   return "leftover of move " + std::to_string(entry.move.value()) + " at node " +
          std::to_string(entry.node.value());
@@ -35,6 +30,11 @@ const ring::Leftover* entry_at(const ring::RingView& view, std::size_t server, T
 }
 
 }  // namespace
+
+std::size_t server_of(const ring::RingView& view, NodeId node) {
+  const auto& nodes = view.document().nodes;
+  return static_cast<std::size_t>(std::ranges::find(nodes, node, &ring::Node::id) - nodes.begin());
+}
 
 LeftoverChecker::LeftoverChecker(const std::vector<std::unique_ptr<ModelServer>>& servers,
                                  bool reverts)

@@ -5,12 +5,12 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x6D6F766572;
+constexpr std::uint64_t kMoverRng = 0x6D6F766572;
 constexpr milliseconds kQuietMax{20'000};  // longer than it is quiet: most wait for the burst
 
 }  // namespace
 
-Mover::Mover(World& world) : world_(world), rng_(world.scheduler_.fork(kRngPurpose)) {}
+Mover::Mover(World& world) : world_(world), rng_(world.scheduler_.fork(kMoverRng)) {}
 
 void Mover::start() { schedule(); }
 

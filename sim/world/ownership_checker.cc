@@ -7,7 +7,7 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::size_t kViolationsMax = 5;  // one broken rule breaks it again and again
+constexpr std::size_t kForeignCommandsMax = 5;  // one broken rule breaks it again and again
 
 constexpr std::string_view kDriverWrites[] = {"RESTORE",   "UNLINK", "DEL",  "RENAME",
                                               "PEXPIREAT", "HSET",   "HDEL", "SADD",
@@ -25,7 +25,7 @@ void OwnershipChecker::see(const ring::RingView& view, NodeId node,
   for (const std::string& arg : args.subspan(1)) {
     const auto token = tokens_.find(arg);
     if (token == tokens_.end() || (view.owner(token->second) == node) != driver) continue;
-    if (violations_.size() >= kViolationsMax) return;
+    if (violations_.size() >= kForeignCommandsMax) return;
     violations_.push_back("owner: " + args[0] + " " + arg + " of " + std::string(connection) +
                           " ran at node " + std::to_string(node.value()) + ", which " +
                           (driver ? "owns" : "does not own") + " the key at epoch " +

@@ -6,12 +6,12 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x7065657273;
+constexpr std::uint64_t kPeersRng = 0x7065657273;
 
 }  // namespace
 
 PeerNetwork::PeerNetwork(Scheduler& scheduler, Network& network)
-    : scheduler_(scheduler), network_(network), rng_(scheduler.fork(kRngPurpose)) {}
+    : scheduler_(scheduler), network_(network), rng_(scheduler.fork(kPeersRng)) {}
 
 void PeerNetwork::add(const SessionId& session, SimLoop& loop, peer::RouterPeer& router) {
   routers_[session] = {&loop, &router};

@@ -7,7 +7,7 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x636C69656E74;
+constexpr std::uint64_t kClientsRng = 0x636C69656E74;
 constexpr nanoseconds kPatience = seconds{3};  // a client waits so long for a reply
 
 // "1000007:xxxx" -> 1000007.
@@ -201,7 +201,7 @@ Workload::Workload(Scheduler& scheduler, Network& network, const WorkloadOptions
     Process& process = network.add_process("10.3.0." + std::to_string(i + 1));
     loops_.push_back(std::make_unique<SimLoop>(network, process));
     clients_.push_back(std::make_unique<WorkloadClient>(
-        *this, *loops_.back(), "client" + std::to_string(i + 1), scheduler.fork(kRngPurpose + i)));
+        *this, *loops_.back(), "client" + std::to_string(i + 1), scheduler.fork(kClientsRng + i)));
   }
 }
 

@@ -11,7 +11,7 @@
 namespace cleave::sim {
 namespace {
 
-constexpr std::uint64_t kRngPurpose = 0x776F726C64;
+constexpr std::uint64_t kWorldRng = 0x776F726C64;
 constexpr nanoseconds kTick = milliseconds{10};
 constexpr std::uint64_t kTicksALook = 100;  // at what routers have decided
 constexpr milliseconds kCalmTraffic{300};   // clients go on after the faults have ended
@@ -33,12 +33,6 @@ constexpr seconds kSkewSeenAfter{10};
 // Of a fence: in calm its cap and a few round trips; else whatever keeps its end from the document.
 constexpr milliseconds kCalmFenceSlack{100};
 constexpr milliseconds kFenceMax{15'000};
-
-// Servers and nodes are in the same order.
-std::size_t server_of(const ring::RingView& view, NodeId node) {
-  const auto& nodes = view.document().nodes;
-  return static_cast<std::size_t>(std::ranges::find(nodes, node, &ring::Node::id) - nodes.begin());
-}
 
 }  // namespace
 
@@ -67,7 +61,7 @@ World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutati
       profile_(profile),
       scheduler_(seed),
       network_(scheduler_, {}),
-      rng_(scheduler_.fork(kRngPurpose)),
+      rng_(scheduler_.fork(kWorldRng)),
       coordinator_(scheduler_, network_, [this](const coord::Stored& stored) { changed(stored); }),
       peers_(scheduler_, network_) {
   coordinator_.set_options(profile_.coordinator);

@@ -15,7 +15,6 @@
 namespace cleave::admin {
 namespace {
 
-constexpr UnixMillis kEver{0};
 // Of those that are stored, the newest: in which a move to be undone is looked for.
 constexpr std::size_t kDecisionsSearched = 5'000;
 
@@ -159,7 +158,7 @@ void Api::undo(const Meant& meant, const Done& done) {
   if (known) return move_back(*known, done);
   if (options_.history == nullptr) return done(error_response(no_committed(meant)));
   options_.history->decisions(
-      kEver, kDecisionsSearched,
+      UnixMillis{0}, kDecisionsSearched,
       [this, meant, done](const Result<std::vector<history::StoredDecision>>& stored) {
         std::optional<CommittedMove> found;
         if (stored) found = find_committed(render_stored(*stored)["decisions"], meant);

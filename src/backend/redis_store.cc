@@ -204,7 +204,7 @@ void add_write(Commands& commands, const Item& item) {
   commands.add(args);
 }
 
-Error refused(std::string_view command, const wire::Reply& reply) {
+Error refusal_of(std::string_view command, const wire::Reply& reply) {
   return {Code::kUnavailable, std::string(command) + " was refused: " + reply.text};
 }
 
@@ -317,7 +317,7 @@ void RedisStore::read(std::vector<std::string> keys, Done<std::vector<Item>> don
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const wire::Reply* age = option.empty() ? nullptr : &(*replies)[next++];
       const wire::Reply& size = (*replies)[next++];
-      if (size.is_error()) return done(std::unexpected(refused("MEMORY USAGE", size)));
+      if (size.is_error()) return done(std::unexpected(refusal_of("MEMORY USAGE", size)));
       items[i].key = std::move(keys[i]);
       take_size(items[i], size, limits_);
       if (age != nullptr) take_age(items[i], *age, option);
@@ -347,7 +347,7 @@ void RedisStore::measure(std::vector<Item> items, Done<std::vector<Item>> done) 
     if (!replies) return done(std::unexpected(replies.error()));
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const wire::Reply& size = (*replies)[i];
-      if (size.is_error()) return done(std::unexpected(refused("MEMORY USAGE", size)));
+      if (size.is_error()) return done(std::unexpected(refusal_of("MEMORY USAGE", size)));
       take_size(items[asked[i]], size, limits_);
     }
     read_values(std::move(items), std::move(done));
@@ -374,7 +374,7 @@ void RedisStore::read_values(std::vector<Item> items, Done<std::vector<Item>> do
       [this, items = std::move(items), done = std::move(done)](Result<Replies> replies) mutable {
         if (!replies) return done(std::unexpected(replies.error()));
         if (const wire::Reply* said = server_refusal(*replies))
-          return done(std::unexpected(refused("DUMP", *said)));
+          return done(std::unexpected(refusal_of("DUMP", *said)));
         std::size_t next = 0;
         for (Item& item : items) {
           if (item.kind != Item::Kind::kValue) continue;
@@ -416,7 +416,7 @@ void RedisStore::write(std::vector<Item> items, Done<Wrote> done) {
                  done = std::move(done)](Result<Replies> replies) mutable {
     if (!replies) return done(std::unexpected(replies.error()));
     if (const wire::Reply* said = server_refusal(*replies))
-      return done(std::unexpected(refused("RESTORE", *said)));
+      return done(std::unexpected(refusal_of("RESTORE", *said)));
     Wrote wrote{.more_keys = lasting - replies->front().integer};
     for (std::size_t i = 0; i < keys.size(); ++i) {
       wire::Reply& reply = (*replies)[i + 1];

@@ -16,6 +16,7 @@
 #include "balance/steps/review.h"
 #include "balance/steps/staged_moves.h"
 #include "base/check.h"
+#include "base/ppm.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -36,7 +37,6 @@ Verdict why_frozen(const ring::Document& document) {
   return {};
 }
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kMeanSeconds = 10;  // heat::Load::mean
 
 // Whether a node is being given its share of the ring (a join, a raised weight). It begins far

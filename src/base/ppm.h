@@ -7,9 +7,11 @@
 
 namespace cleave {
 
+inline constexpr std::uint64_t kMillion = 1'000'000;
+
 // So many millionths of the amount, rounded down. Requires: the result fits.
 constexpr std::uint64_t ppm_of(std::uint64_t amount, std::uint64_t ppm) {
-  return static_cast<std::uint64_t>(Wide{amount} * ppm / 1'000'000);
+  return static_cast<std::uint64_t>(Wide{amount} * ppm / kMillion);
 }
 
 // How far the amount is above the limit; 0 below it.

@@ -10,7 +10,7 @@
 namespace cleave::draw {
 namespace {
 
-constexpr double kMillion = 1'000'000;
+constexpr double kPpmOfOne = 1'000'000;
 constexpr double kHot = 1.5;  // of the fair use: balance::Constants::hot_ppm
 
 // In per cent of the node's capacity.
@@ -29,7 +29,7 @@ double highest_use(const rehearse::Record& record, const rehearse::Moment& momen
 
 // What each node would have were load spread by capacity. The record knows it from the peak.
 double fair_use(const rehearse::Record& record, const rehearse::Moment& moment) {
-  return moment.peak_ppm == 0 ? 0 : highest_use(record, moment) * kMillion / moment.peak_ppm;
+  return moment.peak_ppm == 0 ? 0 : highest_use(record, moment) * kPpmOfOne / moment.peak_ppm;
 }
 
 // Nodes that were the highest once, by how high; the others are drawn without a name.

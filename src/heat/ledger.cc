@@ -14,8 +14,8 @@ constexpr std::size_t kKeysMax = 256;  // hot keys remembered between ticks
 // Nothing that one worker counts can be above this: ten thousand cores kept busy.
 constexpr std::uint64_t kLoadPerSecondMax = 10'000'000'000'000;
 constexpr std::uint64_t kRequestsPerSecondMax = 1'000'000'000;
-constexpr std::uint32_t kThinningMax = 1U << 20U;
-constexpr std::size_t kSamplesMax = 65'536;
+constexpr std::uint32_t kReportThinningMax = 1U << 20U;
+constexpr std::size_t kReportSamplesMax = 65'536;
 constexpr std::size_t kHotKeysMax = 65'536;
 constexpr std::size_t kKeyBytesMax = 128;
 constexpr std::uint64_t kSampledToTrueMax = 1'000;  // a sample may mislead, but not so much
@@ -50,8 +50,9 @@ bool sums_possible(const Report& report) {
 }
 
 bool samples_possible(const Report& report) {
-  if (report.thinning == 0 || report.thinning > kThinningMax) return false;
-  if (report.samples.size() > kSamplesMax || report.hot_keys.size() > kHotKeysMax) return false;
+  if (report.thinning == 0 || report.thinning > kReportThinningMax) return false;
+  if (report.samples.size() > kReportSamplesMax || report.hot_keys.size() > kHotKeysMax)
+    return false;
   Wide counted = 0;
   for (const RangeSum& each : report.sums) counted += each.weight_ns;
   Wide sampled = 0;

@@ -19,14 +19,6 @@ constexpr std::size_t kHotKeysPerNode = 16;  // of one report
 constexpr std::uint32_t kThinningMax = 1U << 20U;
 constexpr nanoseconds kAdaptMin = milliseconds{100};  // a shorter interval says nothing of the rate
 
-// Two of these share a cache line.
-struct Counter {
-  std::uint64_t requests = 0;
-  std::uint64_t writes = 0;
-  std::uint64_t weight_ns = 0;
-  std::uint32_t keys = 0;  // index of the node's SpaceSaving
-};
-
 }  // namespace
 
 class Recorder::Impl {
@@ -48,6 +40,14 @@ class Recorder::Impl {
   }
 
  private:
+  // Two of these share a cache line.
+  struct Counter {
+    std::uint64_t requests = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t weight_ns = 0;
+    std::uint32_t keys = 0;  // index of the node's SpaceSaving
+  };
+
   void sample(const Counter& counter, Token token, std::string_view key, std::uint32_t weight_ns);
   void draw_skip();
   void halve_samples();

@@ -29,12 +29,13 @@ bool is_numeric(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), address) == 1;
 }
 
-struct Free {
+}  // namespace
+
+// What OpenSSL frees.
+struct TlsFree {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 };
-
-}  // namespace
 
 class TlsContext::Impl {
  public:
@@ -62,7 +63,7 @@ class TlsContext::Impl {
   SSL_CTX* get() const { return context_.get(); }
 
  private:
-  std::unique_ptr<SSL_CTX, Free> context_;
+  std::unique_ptr<SSL_CTX, TlsFree> context_;
 };
 
 TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -126,7 +127,7 @@ class Session final : public StreamEvents, public std::enable_shared_from_this<S
   Loop& loop_;
   std::unique_ptr<Stream> under_;
   std::shared_ptr<const TlsContext> context_;
-  std::unique_ptr<SSL, Free> ssl_;
+  std::unique_ptr<SSL, TlsFree> ssl_;
   BIO* incoming_ = nullptr;  // from the peer to OpenSSL
   BIO* outgoing_ = nullptr;
   StreamEvents* events_ = nullptr;
@@ -317,13 +318,13 @@ class TlsStream final : public Stream {
 };
 
 // One attempt; owned by its timer, so that what ends the timer ends it.
-struct Attempt {
+struct TlsAttempt {
   std::shared_ptr<Session> session;
   Loop::Connected done;  // nullptr: told
   TimerId timer;
 };
 
-void conclude(Loop& loop, const std::shared_ptr<Attempt>& attempt, Result<void> shaken) {
+void conclude(Loop& loop, const std::shared_ptr<TlsAttempt>& attempt, Result<void> shaken) {
   const Loop::Connected done = std::exchange(attempt->done, nullptr);
   if (!done) return;
   loop.cancel(attempt->timer);
@@ -337,7 +338,7 @@ void conclude(Loop& loop, const std::shared_ptr<Attempt>& attempt, Result<void> 
 
 void connect_tls(Loop& loop, const Address& address, std::shared_ptr<const TlsContext> context,
                  milliseconds timeout, Loop::Connected done) {
-  const auto attempt = std::make_shared<Attempt>();
+  const auto attempt = std::make_shared<TlsAttempt>();
   attempt->done = std::move(done);
   attempt->timer = loop.after(timeout, [&loop, attempt, address, timeout] {
     conclude(loop, attempt,

@@ -13,7 +13,6 @@
 namespace cleave::rehearse {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint32_t kHeavyPpm = 100'000;  // balance::Constants::heavy_ppm
 constexpr std::size_t kUncuttableMax = 32;
 constexpr std::uint32_t kEverythingPpm = 1'000'000'000;  // of all keys, a thousand times

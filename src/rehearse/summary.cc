@@ -7,7 +7,7 @@
 namespace cleave::rehearse {
 namespace {
 
-constexpr double kMillion = 1e6;
+constexpr double kPpmOfOne = 1e6;
 constexpr seconds kLastMinute{60};
 
 bool uneven(const Course::Point& point) { return point.peak_ppm > target_ppm(point.bound_ppm); }
@@ -28,8 +28,8 @@ double over(const Course& course, std::uint32_t Course::Point::* of) {
   double most = 0;
   const std::vector<Course::Point> points = last_points(course);
   for (const Course::Point& each : points) {
-    sum += each.*of / kMillion;
-    most = std::max(most, each.*of / kMillion);
+    sum += each.*of / kPpmOfOne;
+    most = std::max(most, each.*of / kPpmOfOne);
   }
   return course.rests ? most : sum / static_cast<double>(points.size());
 }
@@ -96,7 +96,7 @@ std::optional<std::uint64_t> converged(const Course& course) {
 }
 
 MemorySummary summarise_memory(const Record& record, const Course& course) {
-  MemorySummary memory{.peak_over_mean_start = course.points.front().peak_ppm / kMillion,
+  MemorySummary memory{.peak_over_mean_start = course.points.front().peak_ppm / kPpmOfOne,
                        .peak_over_mean = over(course, &Course::Point::peak_ppm),
                        .lower_bound = over(course, &Course::Point::bound_ppm),
                        .bytes_moved_bound = least_of(course).load,
@@ -112,7 +112,7 @@ MemorySummary summarise_memory(const Record& record, const Course& course) {
 Summary summarise(const Record& record, const Course& course, const Course& memory) {
   CHECK(!course.points.empty() && !record.moments.empty());
   const Least least = least_of(course);
-  Summary summary{.peak_over_mean_start = course.points.front().peak_ppm / kMillion,
+  Summary summary{.peak_over_mean_start = course.points.front().peak_ppm / kPpmOfOne,
                   .peak_over_mean = over(course, &Course::Point::peak_ppm),
                   .lower_bound = over(course, &Course::Point::bound_ppm),
                   .load_moved_over_bound = load_ratio(record, least),

@@ -9,8 +9,8 @@
 namespace cleave::rehearse {
 namespace {
 
-constexpr std::uint32_t kMillion = 1'000'000;
-constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint32_t kAllPpm = 1'000'000;
+constexpr std::uint64_t kNanosASecond = 1'000'000'000;
 
 // Takes from `left` what `time` is enough for; answers the time that is over.
 nanoseconds spend(nanoseconds time, nanoseconds& left) {
@@ -26,28 +26,28 @@ std::int64_t share_of(std::int64_t amount, std::uint64_t part, std::uint64_t who
 // Of the source's time, while the scan lasts.
 std::uint32_t scan_share_ppm(const Transfer& transfer, const std::vector<std::uint32_t>& use_ppm) {
   const std::uint32_t busy = use_ppm[number_of(transfer.planned.source)];
-  return std::clamp(kMillion - std::min(kMillion, busy), Transfers::kScanMinPpm,
+  return std::clamp(kAllPpm - std::min(kAllPpm, busy), Transfers::kScanMinPpm,
                     Transfers::kScanMaxPpm);
 }
 
 nanoseconds scan(nanoseconds time, std::uint32_t share_ppm, nanoseconds& left) {
-  const nanoseconds wall{share_of(left.count(), kMillion, share_ppm)};
+  const nanoseconds wall{share_of(left.count(), kAllPpm, share_ppm)};
   if (wall <= time) {
     left = nanoseconds{0};
     return time - wall;
   }
-  left -= nanoseconds{share_of(time.count(), share_ppm, kMillion)};
+  left -= nanoseconds{share_of(time.count(), share_ppm, kAllPpm)};
   return nanoseconds{0};
 }
 
 nanoseconds copy(nanoseconds time, std::uint64_t bytes_per_second, std::uint64_t& left) {
-  const nanoseconds wall{static_cast<std::int64_t>(Wide{left} * kSecond / bytes_per_second)};
+  const nanoseconds wall{static_cast<std::int64_t>(Wide{left} * kNanosASecond / bytes_per_second)};
   if (wall <= time) {
     left = 0;
     return time - wall;
   }
   left -= static_cast<std::uint64_t>(Wide{static_cast<std::uint64_t>(time.count())} *
-                                     bytes_per_second / kSecond);
+                                     bytes_per_second / kNanosASecond);
   return nanoseconds{0};
 }
 
@@ -63,7 +63,7 @@ void Transfers::begin(Transfer transfer, std::uint64_t source_keys, std::uint64_
 nanoseconds Transfers::scan_time(const Transfer& transfer, nanoseconds time,
                                  const std::vector<std::uint32_t>& use_ppm) {
   const std::uint32_t share = scan_share_ppm(transfer, use_ppm);
-  return std::min(transfer.scan_left, nanoseconds{share_of(time.count(), share, kMillion)});
+  return std::min(transfer.scan_left, nanoseconds{share_of(time.count(), share, kAllPpm)});
 }
 
 std::vector<Transfer> Transfers::pass(nanoseconds time, const std::vector<std::uint32_t>& use_ppm) {

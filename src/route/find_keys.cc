@@ -1,9 +1,9 @@
 // find_keys: key specifications carried out, as getKeysUsingKeySpecs of redis-server 7.0 does, and
 // the commands that Redis itself has special functions for.
-#include <charconv>
 #include <optional>
 #include <string>
 
+#include "base/to_number.h"
 #include "route/command_table.h"
 
 namespace cleave::route {
@@ -18,13 +18,6 @@ std::int64_t count_of(Args args) { return static_cast<std::int64_t>(args.size())
 
 std::string_view at(Args args, std::int64_t position) {
   return args[static_cast<std::size_t>(position)];
-}
-
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Position after the keyword, searching from `from` on; 0: it is not there. The last argument is
@@ -57,7 +50,7 @@ Result<void> append_counted(const KeySpec& spec, std::int64_t first, Args args,
                             Positions& positions) {
   const std::int64_t place = first + spec.keynum_index;
   if (place >= count_of(args)) return syntax_error();
-  const auto keys = number(at(args, place));
+  const auto keys = to_number<std::int64_t>(at(args, place));
   if (!keys) return fail(Code::kInvalid, "value is not an integer or out of range");
   if (*keys < 0) return fail(Code::kInvalid, "Number of keys can't be negative");
   if (*keys == 0) return {};

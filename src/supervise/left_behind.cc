@@ -17,7 +17,7 @@
 namespace cleave::supervise {
 namespace {
 
-constexpr milliseconds kStep{10};
+constexpr milliseconds kEndStep{10};
 
 // One that runs, and whose it is.
 struct Left {
@@ -75,7 +75,7 @@ bool await_end(const std::vector<Left>& all, milliseconds most) {
   const auto ended = [](const Left& left) { return how_it_ended(left.process).has_value(); };
   while (!std::ranges::all_of(all, ended)) {
     if (clock.now() >= until) return false;
-    std::this_thread::sleep_for(kStep);
+    std::this_thread::sleep_for(kEndStep);
   }
   return true;
 }

@@ -47,7 +47,7 @@ bool nobody_listens(std::uint16_t port) {
 }
 
 // In double quotes, as redis.conf wants a path with blanks.
-std::string quoted(const std::string& path) {
+std::string in_quotes(const std::string& path) {
   std::string text = "\"";
   for (const char c : path) {
     if (c == '"' || c == '\\') text += '\\';
@@ -127,13 +127,13 @@ std::string redis_config(const NodeFiles& files, std::uint16_t port) {
          "daemonize no\n"
          "supervised no\n"
          "dir " +
-         quoted(files.data) +
+         in_quotes(files.data) +
          "\n"
          "pidfile " +
-         quoted(files.pid) +
+         in_quotes(files.pid) +
          "\n"
          "logfile " +
-         quoted(files.log) +
+         in_quotes(files.log) +
          "\n"
          "appendonly yes\n"
          "appendfsync everysec\n"

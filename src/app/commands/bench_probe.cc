@@ -12,7 +12,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kConnectTimeout{2'000};
+constexpr milliseconds kProbeConnectTimeout{2'000};
 constexpr milliseconds kReplyTimeout{3'000};
 
 class Probe final : public net::StreamEvents {
@@ -20,13 +20,13 @@ class Probe final : public net::StreamEvents {
   Probe(net::AsioLoop& loop, std::string password) : loop_(loop), password_(std::move(password)) {}
 
   Result<void> run(const net::Address& address) {
-    loop_.connect(address, kConnectTimeout, [this](auto stream) {
+    loop_.connect(address, kProbeConnectTimeout, [this](auto stream) {
       if (!stream) return end(std::unexpected(stream.error()));
       stream_ = std::move(*stream);
       stream_->start(*this);
       ask();
     });
-    timer_ = loop_.after(kConnectTimeout + kReplyTimeout, [this] {
+    timer_ = loop_.after(kProbeConnectTimeout + kReplyTimeout, [this] {
       end(fail(Code::kUnavailable, "it took the connection and did not answer a PING"));
     });
     loop_.run();

@@ -12,7 +12,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kConnectTimeout{2'000};
+constexpr milliseconds kMonitorConnectTimeout{2'000};
 constexpr std::size_t kLineBytesMax = 65'536;
 
 // One server's connection. Its lines go into the trace of all.
@@ -27,7 +27,7 @@ class Monitor final : public net::StreamEvents {
 
   void connect(net::Loop& loop, const net::Address& address,
                const backend::Credentials& credentials) {
-    loop.connect(address, kConnectTimeout, [this, credentials](auto connected) {
+    loop.connect(address, kMonitorConnectTimeout, [this, credentials](auto connected) {
       if (!connected) return failed_({connected.error().code, named(connected.error().message)});
       stream_ = std::move(*connected);
       stream_->start(*this);

@@ -23,8 +23,8 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kLook{20};
-constexpr milliseconds kAskTimeout{5'000};
+constexpr milliseconds kLoadLook{20};
+constexpr milliseconds kScanTimeout{5'000};
 constexpr seconds kMoveTimeout{10};
 constexpr std::uint16_t kFirstProxyPort = 24'801;
 constexpr std::uint32_t kStages = 3;
@@ -106,7 +106,7 @@ Result<void> AdoptDemo::start_twemproxy() {
   while (load_->phase() != loadgen::Phase::kRunning) {
     const loadgen::Generator::Progress filled = load_->progress();
     progress_.show("writing keys through twemproxy", filled.done, filled.of);
-    if (stop_wanted(kLook)) return fail(Code::kUnavailable, "stopped");
+    if (stop_wanted(kLoadLook)) return fail(Code::kUnavailable, "stopped");
   }
   if (const auto watched = watch("twemproxy"); !watched) return watched;
   return look_at_every_key();
@@ -175,7 +175,7 @@ Result<void> AdoptDemo::go_over(const net::Address& address) {
   const Instant end = clock_.now() + kMoveTimeout;
   while (!load_->has_moved()) {
     if (clock_.now() > end) return fail(Code::kTimeout, "clients cannot go over to another proxy");
-    if (stop_wanted(kLook)) return fail(Code::kUnavailable, "stopped");
+    if (stop_wanted(kLoadLook)) return fail(Code::kUnavailable, "stopped");
   }
   return {};
 }
@@ -188,7 +188,7 @@ Result<void> AdoptDemo::watch(const std::string& proxy) {
   while (passed < seconds) {
     progress_.show("load through " + proxy, static_cast<std::uint64_t>(passed * 10),
                    static_cast<std::uint64_t>(seconds * 10));
-    if (stop_wanted(kLook)) return fail(Code::kUnavailable, "stopped");
+    if (stop_wanted(kLoadLook)) return fail(Code::kUnavailable, "stopped");
     passed = std::chrono::duration<double>(clock_.now() - begin).count();
   }
   const loadgen::Histogram latency = load_->take_latency();
@@ -219,7 +219,7 @@ Result<void> AdoptDemo::list(const supervise::Child& server, Places& places) {
   std::string cursor = "0";
   do {
     const auto page =
-        supervise::ask(server.address, {"SCAN", cursor, "COUNT", "1000"}, kAskTimeout);
+        supervise::ask(server.address, {"SCAN", cursor, "COUNT", "1000"}, kScanTimeout);
     if (!page) return std::unexpected(page.error());
     cursor = page->front();
     for (std::size_t i = 1; i < page->size(); ++i) {
@@ -230,7 +230,7 @@ Result<void> AdoptDemo::list(const supervise::Child& server, Places& places) {
   return {};
 }
 
-double rounded(double value) { return std::round(value * 10) / 10; }
+double tenths(double value) { return std::round(value * 10) / 10; }
 
 }  // namespace
 
@@ -249,7 +249,7 @@ Json to_json(const AdoptResult& result) {
   for (const AdoptStage& stage : result.stages) {
     stages.push_back({{"proxy", stage.proxy},
                       {"operations", stage.operations},
-                      {"seconds", rounded(stage.seconds)},
+                      {"seconds", tenths(stage.seconds)},
                       {"p50_us", stage.p50_us},
                       {"p99_us", stage.p99_us}});
   }

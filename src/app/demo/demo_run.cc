@@ -13,7 +13,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kLook{500};
+constexpr milliseconds kTableLook{500};
 constexpr double kWindowSeconds = 5;  // over which a spread is judged
 constexpr double kAfterSeconds = 10;  // how long it is watched once even
 
@@ -72,7 +72,7 @@ Result<DemoResult> Story::follow() {
     const Result<bool> going_on = look(progress);
     if (!going_on) return std::unexpected(going_on.error());
     if (!*going_on) break;
-    if (stop_wanted(kLook)) break;
+    if (stop_wanted(kTableLook)) break;
   }
   progress.show("checking every key");
   finish();

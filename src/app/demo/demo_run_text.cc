@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kBarWidth = 40;
 
-double rounded(double value) { return std::round(value * 1'000) / 1'000; }
+double thousandths(double value) { return std::round(value * 1'000) / 1'000; }
 
 std::string bars(const Spread& spread) {
   std::uint64_t total = 0;
@@ -44,11 +44,11 @@ Json to_json(const DemoResult& result) {
                      {"keys", move.keys},
                      {"reason", move.reason}});
   }
-  return {{"peak_over_mean_before", rounded(result.before.peak_over_mean())},
-          {"peak_over_mean_after", rounded(result.after.peak_over_mean())},
-          {"lower_bound", rounded(result.lower_bound)},
-          {"target", rounded(result.target)},
-          {"seconds_to_converge", rounded(result.seconds_to_converge)},
+  return {{"peak_over_mean_before", thousandths(result.before.peak_over_mean())},
+          {"peak_over_mean_after", thousandths(result.after.peak_over_mean())},
+          {"lower_bound", thousandths(result.lower_bound)},
+          {"target", thousandths(result.target)},
+          {"seconds_to_converge", thousandths(result.seconds_to_converge)},
           {"cuts", result.cuts},
           {"moves", result.moves.size()},
           {"moves_aborted", result.moves_aborted},

@@ -13,16 +13,16 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kLook{20};
-constexpr int kLooksMax = 1'000;  // 20 s
+constexpr milliseconds kServedLook{20};
+constexpr int kServedLooksMax = 1'000;  // 20 s
 constexpr seconds kOrderTimeout{10};
 constexpr std::uint16_t kFirstPort = 24'001;  // beside those of a `cleave up`
 
 Result<void> wait_until_served(const RouterProcess& router) {
-  for (int look = 0; look < kLooksMax; ++look) {
+  for (int look = 0; look < kServedLooksMax; ++look) {
     if (router.state() == RouterProcess::State::kServing) return {};
     if (router.state() != RouterProcess::State::kStarting) return std::unexpected(router.error());
-    if (stop_wanted(kLook)) return fail(Code::kUnavailable, "stopped while starting");
+    if (stop_wanted(kServedLook)) return fail(Code::kUnavailable, "stopped while starting");
   }
   return fail(Code::kTimeout, "the router does not begin to serve");
 }

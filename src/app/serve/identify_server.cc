@@ -9,7 +9,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kPatience{1'000};
+constexpr milliseconds kIdentifyPatience{1'000};
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void ServerLooks::run_id(const net::Address& address,
             end(weak, health.up ? Result<std::string>(health.identity.incarnation.run_id)
                                 : fail(Code::kUnavailable, health.error));
           }});
-  loop_.after(kPatience, guarded(alive_, [this, weak] {
+  loop_.after(kIdentifyPatience, guarded(alive_, [this, weak] {
                 end(weak, fail(Code::kTimeout, "it did not answer within 1 s"));
               }));
 }

@@ -3,7 +3,7 @@
 namespace cleave::app {
 namespace {
 
-constexpr milliseconds kLook{250};
+constexpr milliseconds kStateLook{250};
 
 }  // namespace
 
@@ -11,7 +11,7 @@ void StateWatch::start() { look(); }
 
 void StateWatch::look() {
   options_.router.stats([this](const proxy::RouterStats& stats) { take(stats); });
-  options_.loop.after(kLook, [this] { look(); });
+  options_.loop.after(kStateLook, [this] { look(); });
 }
 
 void StateWatch::take(const proxy::RouterStats& stats) {

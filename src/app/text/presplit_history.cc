@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/times.h"
+#include "base/ppm.h"
 #include "base/to_number.h"
 #include "base/wide.h"
 
@@ -12,7 +13,6 @@ namespace cleave::app {
 namespace {
 
 constexpr std::int64_t kHourMs = 3'600'000;
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint32_t kScalePpmMin = 10'000;
 constexpr std::uint32_t kScalePpmMax = 100'000'000;
 

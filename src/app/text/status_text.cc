@@ -13,12 +13,12 @@ namespace cleave::app {
 namespace {
 
 constexpr std::size_t kNameWidth = 18;
-constexpr std::size_t kKeyWidth = 40;
+constexpr std::size_t kHottestKeyWidth = 40;
 constexpr std::size_t kVerdictsShown = 5;
 constexpr std::size_t kLeftoversShown = 3;
 constexpr const char* kUnknown = "unknown";
 
-std::optional<std::uint64_t> number_at(const Json& json, const char* field) {
+std::optional<std::uint64_t> known_number(const Json& json, const char* field) {
   const auto found = json.find(field);
   if (found == json.end() || !found->is_number_unsigned()) return std::nullopt;
   return found->get<std::uint64_t>();
@@ -32,9 +32,9 @@ std::string or_unknown(const std::optional<std::uint64_t>& number) {
 
 // "1.2k/4.0M"; without a limit only what is used.
 std::string memory_text(const Json& node) {
-  const auto used = number_at(node, "memory_bytes");
+  const auto used = known_number(node, "memory_bytes");
   if (!used) return "?";
-  const std::uint64_t most = number_at(node, "memory_bytes_max").value_or(0);
+  const std::uint64_t most = known_number(node, "memory_bytes_max").value_or(0);
   return most == 0 ? compact(*used) : compact(*used) + "/" + compact(most);
 }
 
@@ -50,14 +50,14 @@ std::string role_text(const Json& node) {
 
 // Of one core's time.
 std::string load_of(const Json& node) {
-  const auto load = number_at(node, "load_ns");
+  const auto load = known_number(node, "load_ns");
   return load ? percent(*load / 1'000) : "?";
 }
 
 std::string ratio_of(const Json& node) {
-  const auto load = number_at(node, "load_ns");
+  const auto load = known_number(node, "load_ns");
   if (!load) return "?";
-  return number_at(node, "load_ratio_ppm") ? ratio(node, "load_ratio_ppm") + "x" : "-";
+  return known_number(node, "load_ratio_ppm") ? ratio(node, "load_ratio_ppm") + "x" : "-";
 }
 
 std::string nodes_text(const Json& nodes) {
@@ -67,8 +67,8 @@ std::string nodes_text(const Json& nodes) {
     all_known = all_known && node.contains("keys") && node.contains("load_ns");
     table.add({shortened(node.value("name", ""), kNameWidth), role_text(node),
                percent(node.value("share_ppm", std::uint64_t{0})), load_of(node), ratio_of(node),
-               or_unknown(number_at(node, "requests_per_s")), or_unknown(number_at(node, "keys")),
-               memory_text(node)});
+               or_unknown(known_number(node, "requests_per_s")),
+               or_unknown(known_number(node, "keys")), memory_text(node)});
   }
   return table.text() + (all_known ? "" : line("?: unknown to this router, or not known yet"));
 }
@@ -76,7 +76,7 @@ std::string nodes_text(const Json& nodes) {
 std::string servers_text(const Json& nodes) {
   Table table({"node", "address", "version", "ping", "evicts"});
   for (const Json& node : nodes) {
-    const auto ping = number_at(node, "ping_us");
+    const auto ping = known_number(node, "ping_us");
     table.add({shortened(node.value("name", ""), kNameWidth),
                shortened(node["members"][0].value("address", ""), 21),
                node.value("version", kUnknown), ping ? grouped(*ping) + " us" : "?",
@@ -121,7 +121,7 @@ std::string hottest_text(const Json& status) {
   if (hottest == status.end()) return line(std::string("hottest key: ") + kUnknown);
   if (!hottest->is_object()) return line("hottest key: none was seen");
   const std::string key = hottest->value("key", "");
-  return line("hottest key: " + (key.empty() ? "\"\"" : shortened(key, kKeyWidth)) + " on " +
+  return line("hottest key: " + (key.empty() ? "\"\"" : shortened(key, kHottestKeyWidth)) + " on " +
               hottest->value("node", "") + ", " + load_of(*hottest) + " of one core");
 }
 
@@ -174,8 +174,8 @@ std::string routers_text(const Json& status) {
   if (status["routers"].size() < 2) return "";
   Table table({"router", "reached at", "view", "heard", ""});
   for (const Json& router : status["routers"]) {
-    const auto view = number_at(router, "view");
-    const auto heard = number_at(router, "heard_ms");
+    const auto view = known_number(router, "view");
+    const auto heard = known_number(router, "heard_ms");
     table.add({shortened(router.value("session", ""), 12), shortened(router.value("peer", ""), 22),
                view ? grouped(*view) : kUnknown, heard ? compact(*heard) + " ms ago" : "not yet",
                router.value("leader", false) ? "leads, term " + status["term"].dump() : ""});

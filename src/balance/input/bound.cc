@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <functional>
 
+#include "base/ppm.h"
 #include "base/wide.h"
 
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint32_t kMillion = 1'000'000;
 constexpr std::size_t kSharersMax = 8;  // tokens that must share one node; more add nothing
 
 }  // namespace

@@ -10,7 +10,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kWeightMaxPpm = 4'000'000'000;  // for 4,000 keys: below 2^32
 
 std::uint64_t size_of(const MetKey& key) { return key.bytes + KeyCensus::kKeyBytes; }

@@ -12,7 +12,6 @@ constexpr std::uint64_t kCellSamples = 32;    // a relative error of about 1 / s
 constexpr std::uint64_t kCellKnown = 8;       // there is none where most keys are known
 constexpr std::uint64_t kSharedToken = 3;     // keys of one token: it is no key's alone
 constexpr std::uint64_t kLargeShare = 1'024;  // 1 / 1024 of the bytes: worth a slice of its own
-constexpr std::uint64_t kMillion = 1'000'000;
 
 // part / whole of an amount below 2^53; of absurdly large parts the lowest bits do not matter.
 std::uint64_t share(std::uint64_t amount, Wide part, Wide whole) {

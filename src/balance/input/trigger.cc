@@ -4,12 +4,11 @@
 #include <bit>
 
 #include "base/check.h"
+#include "base/ppm.h"
 #include "base/wide.h"
 
 namespace cleave::balance {
 namespace {
-
-constexpr std::uint64_t kMillion = 1'000'000;
 
 bool reaches(std::uint64_t load, std::uint64_t of, std::uint32_t ppm) {
   return Wide{load} * kMillion >= Wide{of} * ppm;

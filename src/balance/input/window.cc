@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/ppm.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
 namespace {
-
-constexpr Wide kMillion = 1'000'000;
 
 class Search {
  public:

@@ -14,7 +14,7 @@ namespace cleave::balance {
 namespace {
 
 // An entry of the view as far as it lies in the range of an event.
-struct Part {
+struct ExpectedPart {
   std::size_t index = 0;
   ring::TokenRange range = {};
   std::size_t token_begin = 0;  // its tokens in the picture
@@ -93,7 +93,7 @@ class Layer {
     const std::uint64_t missing = event_.load - seen_;
     const bool shaped = samples_ >= input_.constants.piece_samples_min && seen_ > 0;
     const Wide width = ring::width(event_.range);
-    for (const Part& part : parts_) {
+    for (const ExpectedPart& part : parts_) {
       const std::uint64_t more = shaped ? scaled(missing, part.load, seen_)
                                         : scaled(missing, ring::width(part.range), width);
       if (more == 0) continue;
@@ -113,7 +113,7 @@ class Layer {
     for (std::size_t at = input_.view->find(event_.range.first).value();
          at < entries.size() && entries[at].range.first <= event_.range.last; ++at) {
       const ring::TokenRange& whole = entries[at].range;
-      Part part{.index = at, .range = ring::common(whole, event_.range)};
+      ExpectedPart part{.index = at, .range = ring::common(whole, event_.range)};
       part.token_begin = place(part.range.first);
       part.token_end = after(part.range.last);
       for (std::size_t token = part.token_begin; token < part.token_end; ++token) {
@@ -141,7 +141,7 @@ class Layer {
                                      : place(Token{token.value() + 1});
   }
 
-  void raise_tokens(const Part& part, std::uint64_t more) {
+  void raise_tokens(const ExpectedPart& part, std::uint64_t more) {
     for (std::size_t at = part.token_begin; at < part.token_end; ++at) {
       heat::TokenLoad& token = input_.picture.tokens[at];
       token.load += scaled(more, token.load, std::max<std::uint64_t>(part.load, 1));
@@ -149,7 +149,7 @@ class Layer {
   }
 
   // The load in so many tokens at equal distances. Each counts as well sampled: a person said so.
-  void add_tokens(const Part& part, std::uint64_t more) {
+  void add_tokens(const ExpectedPart& part, std::uint64_t more) {
     const Constants& constants = input_.constants;
     const std::size_t most = constants.expected_points_max / parts_.size();
     const Wide width = ring::width(part.range);
@@ -185,7 +185,7 @@ class Layer {
 
   Input& input_;
   const Expected& event_;
-  std::vector<Part> parts_;
+  std::vector<ExpectedPart> parts_;
   AddedTokens& added_;
   std::uint64_t seen_ = 0;  // load of all parts
   std::uint64_t samples_ = 0;

@@ -8,8 +8,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint32_t kMillion = 1'000'000;
-
 // The least n for which n^2 x requests reaches 10^12: 10^6 / sqrt(requests), at most 10^6.
 std::uint32_t error_ppm(std::uint64_t requests) {
   std::uint32_t error = 0;

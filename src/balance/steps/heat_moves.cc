@@ -18,7 +18,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kLight = 8;  // times the mean load of a key
 
 // The most that the source may give so that it is not below the destination afterwards.

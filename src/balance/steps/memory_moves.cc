@@ -15,8 +15,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
-
 // What may be taken out of one source for one target.
 struct Allowance {
   std::uint64_t bytes = 0;

@@ -7,8 +7,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
-
 // Far above the mean, or almost full.
 bool far_above(const BoardNode& node, std::uint64_t mean, const Constants& constants) {
   const bool almost_full = node.memory >= ppm_of(node.memory_max, constants.memory_hot_ppm) &&

@@ -10,7 +10,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kPart = 4;  // of the token: a smaller gain is not worth a hotter node
 
 // How good it is, best lowest.

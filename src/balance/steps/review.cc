@@ -13,7 +13,6 @@
 namespace cleave::balance {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::size_t kHeavyMax = 32;
 
 // With moves in flight done.

@@ -8,7 +8,7 @@
 namespace cleave::control {
 namespace {
 
-constexpr milliseconds kRetry{200};
+constexpr milliseconds kJoinRetry{200};
 constexpr milliseconds kHeldRetry{1'000};  // each asks every server
 
 }  // namespace
@@ -61,7 +61,7 @@ void Membership::create(std::function<void()> joined) {
                    // Created by another meanwhile, or the coordinator is away: join finds out.
                    if (created || created.error().code == Code::kConflict) return join(joined);
                    options_.log("cannot create the ring document yet: " + created.error().message);
-                   join_later(kRetry, joined);
+                   join_later(kJoinRetry, joined);
                  }));
 }
 

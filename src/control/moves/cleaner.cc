@@ -15,9 +15,9 @@
 namespace cleave::control {
 namespace {
 
-constexpr milliseconds kTick{100};
-constexpr milliseconds kAskAgain{10};
-constexpr std::size_t kExamplesMax = 3;
+constexpr milliseconds kCleaningTick{100};
+constexpr milliseconds kCleaningAskAgain{10};
+constexpr std::size_t kLastCopiesToldMax = 3;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void Cleaner::feed(const migrate::CleaningEvent& event) {
 void Cleaner::tick() {
   if (cleaning_.is_over()) return;
   feed(migrate::Tick{});
-  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+  options_.loop.after(kCleaningTick, guarded(alive_, [this] { tick(); }));
 }
 
 void Cleaner::fail_step(const std::string& where, const std::string& why) {
@@ -72,7 +72,7 @@ void Cleaner::act_on(const migrate::AwaitQuiet& action) {
   const bool unfinished = store->unfinished() > 0;
   if (mine && !unfinished) return feed(migrate::Quiet{});
   if (!mine || !unfinished) held_since_ = options_.loop.now();
-  options_.loop.after(kAskAgain, guarded(alive_, [this, action] { act_on(action); }));
+  options_.loop.after(kCleaningAskAgain, guarded(alive_, [this, action] { act_on(action); }));
 }
 
 void Cleaner::act_on(const migrate::SweepNode&) {
@@ -174,7 +174,7 @@ void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned pag
 void Cleaner::asked_owners(Asked& asked) {
   migrate::PageCleaned& page = asked.page;
   for (const std::string& key : asked.unknown)
-    if (page.examples.size() < kExamplesMax) page.examples.push_back(key);
+    if (page.examples.size() < kLastCopiesToldMax) page.examples.push_back(key);
   if (!ring::spares_last_copies(cleaning_.entry())) {
     page.unknown = asked.unknown.size();
     return remove(std::move(asked.keys), std::move(page));

@@ -10,7 +10,7 @@
 namespace cleave::control {
 namespace {
 
-constexpr milliseconds kTick{100};
+constexpr milliseconds kBoardTick{100};
 constexpr std::uint64_t kTicksToPace = 10;  // once a second
 constexpr std::size_t kWaitingMax = 4'096;
 // A move that may well succeed at the next try.
@@ -74,7 +74,7 @@ MoveBoard::MoveBoard(Options options)
                   .copies = options_.copies,
                   .moving = [this](NodeId node) { return uses(node); },
                   .decided = options_.decided}) {
-  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+  options_.loop.after(kBoardTick, guarded(alive_, [this] { tick(); }));
 }
 
 void MoveBoard::see(const SharedDocument& document) {
@@ -90,7 +90,7 @@ void MoveBoard::tick() {
   abort_strays();
   start_what_can();
   if (++ticks_ % kTicksToPace == 0) pace_copies();
-  options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
+  options_.loop.after(kBoardTick, guarded(alive_, [this] { tick(); }));
 }
 
 void MoveBoard::pace_copies() {

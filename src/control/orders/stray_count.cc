@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/ppm.h"
 #include "base/shown.h"
 #include "base/wide.h"
 #include "ring/view/stray.h"
 
 namespace cleave::control {
 namespace {
-
-constexpr std::uint64_t kMillion = 1'000'000;
 
 std::uint64_t square_root(std::uint64_t value) {
   std::uint64_t root = 0;

@@ -40,38 +40,39 @@ constexpr std::array<std::string_view, 12> kRead = {"name",
                                                     "transport_socket",
                                                     "typed_extension_protocol_options"};
 
-constexpr std::array<std::string_view, 32> kHarmless = {"alt_stat_name",
-                                                        "circuit_breakers",
-                                                        "cleanup_interval",
-                                                        "close_connections_on_host_health_failure",
-                                                        "common_http_protocol_options",
-                                                        "connect_timeout",
-                                                        "connection_pool_per_downstream_connection",
-                                                        "dns_failure_refresh_rate",
-                                                        "dns_jitter",
-                                                        "dns_lookup_family",
-                                                        "dns_refresh_rate",
-                                                        "dns_resolution_config",
-                                                        "dns_resolvers",
-                                                        "filters",
-                                                        "http2_protocol_options",
-                                                        "http_protocol_options",
-                                                        "ignore_health_on_host_removal",
-                                                        "least_request_lb_config",
-                                                        "max_requests_per_connection",
-                                                        "metadata",
-                                                        "observability_name",
-                                                        "per_connection_buffer_limit_bytes",
-                                                        "preconnect_policy",
-                                                        "protocol_selection",
-                                                        "respect_dns_ttl",
-                                                        "round_robin_lb_config",
-                                                        "track_cluster_stats",
-                                                        "track_timeout_budgets",
-                                                        "typed_dns_resolver_config",
-                                                        "upstream_bind_config",
-                                                        "upstream_connection_options",
-                                                        "wait_for_warm_on_init"};
+constexpr std::array<std::string_view, 32> kHarmlessFields = {
+    "alt_stat_name",
+    "circuit_breakers",
+    "cleanup_interval",
+    "close_connections_on_host_health_failure",
+    "common_http_protocol_options",
+    "connect_timeout",
+    "connection_pool_per_downstream_connection",
+    "dns_failure_refresh_rate",
+    "dns_jitter",
+    "dns_lookup_family",
+    "dns_refresh_rate",
+    "dns_resolution_config",
+    "dns_resolvers",
+    "filters",
+    "http2_protocol_options",
+    "http_protocol_options",
+    "ignore_health_on_host_removal",
+    "least_request_lb_config",
+    "max_requests_per_connection",
+    "metadata",
+    "observability_name",
+    "per_connection_buffer_limit_bytes",
+    "preconnect_policy",
+    "protocol_selection",
+    "respect_dns_ttl",
+    "round_robin_lb_config",
+    "track_cluster_stats",
+    "track_timeout_budgets",
+    "typed_dns_resolver_config",
+    "upstream_bind_config",
+    "upstream_connection_options",
+    "wait_for_warm_on_init"};
 
 // Settings of a balancer that are read, or place no key while all hosts are healthy.
 constexpr std::array<std::string_view, 16> kReadOfBalancer = {
@@ -101,12 +102,12 @@ constexpr std::array<std::string_view, 4> kReadOfEndpoint = {"endpoint", "health
 constexpr std::array<std::string_view, 3> kReadOfHost = {"address", "hostname",
                                                          "health_check_config"};
 
-struct Moving {
+struct MovingField {
   std::string_view field;
   std::string_view why;
 };
 
-constexpr std::array<Moving, 5> kMoving = {
+constexpr std::array<MovingField, 5> kMoving = {
     {{"lb_subset_config", "subsets decide before the hash does"},
      {"cluster_type", "its hosts come from elsewhere"},
      {"eds_cluster_config", "its hosts come from a control plane"},
@@ -251,9 +252,9 @@ class ClusterReader {
   void read_field(const YAML::Node& cluster, const YamlEntry& entry) {
     const std::size_t line = line_of(entry.value);
     if (contains(kRead, cluster, entry)) return;
-    if (contains(kHarmless, cluster, entry))
+    if (contains(kHarmlessFields, cluster, entry))
       return notes_.remark(line, entry.key + " is not taken over; it places no key");
-    for (const Moving& moving : kMoving) {
+    for (const MovingField& moving : kMoving) {
       if (find_field(cluster, moving.field).is(entry.value))
         return notes_.refuse(line, entry.key + ": " + std::string(moving.why));
     }

@@ -88,7 +88,7 @@ constexpr std::array<std::string_view, 59> kHarmlessDirectives = {"acl",
 
 constexpr std::array<std::string_view, 2> kMovingOptions = {"transparent", "http_proxy"};
 
-constexpr std::array<Moving, 5> kMovingParameters = {
+constexpr std::array<Moving, 5> kMovingServerParameters = {
     {{"agent-check", "an agent changes the weight"},
      {"slowstart", "its share of keys changes after a start"},
      {"maxqueue", "keys of a full server go to others"},
@@ -215,7 +215,7 @@ HaproxyWord haproxy_option(std::string_view word) {
 }
 
 HaproxyWord haproxy_parameter(std::string_view word) {
-  if (const Moving* moving = find(kMovingParameters, word))
+  if (const Moving* moving = find(kMovingServerParameters, word))
     return {HaproxyEffect::kMoves, moving->why};
   if (contains(kFlags, word)) return {HaproxyEffect::kNone};
   if (contains(kWithValue, word)) return {HaproxyEffect::kNone, {}, 1};

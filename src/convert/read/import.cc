@@ -39,9 +39,9 @@ std::string_view first_word(std::string_view line) {
 }
 
 bool is_haproxy_line(std::string_view line) {
-  static constexpr std::array<std::string_view, 5> kSections = {"global", "defaults", "frontend",
-                                                                "backend", "listen"};
-  return std::ranges::find(kSections, first_word(line)) != kSections.end() &&
+  static constexpr std::array<std::string_view, 5> kFirstWords = {"global", "defaults", "frontend",
+                                                                  "backend", "listen"};
+  return std::ranges::find(kFirstWords, first_word(line)) != kFirstWords.end() &&
          line.find_first_of(";{") == std::string_view::npos;
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kDepthMax = 64;
 constexpr std::string_view kLuaBlock = "_by_lua_block";
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_gap(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 class Parser {
  public:
@@ -85,7 +85,7 @@ class Parser {
 
   std::string plain_word() {
     std::string result;
-    while (!at_end() && !is_blank(peek()) && peek() != ';') {
+    while (!at_end() && !is_gap(peek()) && peek() != ';') {
       const char c = take();
       // A brace belongs to a word only as in ${name}.
       if (c == '$' && !at_end() && peek() == '{') {
@@ -118,7 +118,7 @@ class Parser {
   }
 
   void skip_blanks() {
-    while (!at_end() && (is_blank(peek()) || peek() == '#')) {
+    while (!at_end() && (is_gap(peek()) || peek() == '#')) {
       if (take() == '#') skip_line();
     }
   }

@@ -134,11 +134,11 @@ class PoolReader {
 
   // Directives that place no key.
   void read_other(const std::string& key, const std::string& value, std::size_t line) {
-    struct Known {
+    struct KnownDirective {
       std::string_view key;
       std::string_view text;
     };
-    static constexpr std::array<Known, 9> kKnown = {
+    static constexpr std::array<KnownDirective, 9> kKnown = {
         {{"timeout", "cleave has limits.request_timeout_ms"},
          {"backlog", "the queue of the listener has the system's length"},
          {"client_connections", "cleave has limits.clients_max"},
@@ -148,7 +148,7 @@ class PoolReader {
          {"server_failure_limit", "cleave has limits.probe_failures_max"},
          {"tcpkeepalive", "cleave probes every server by itself"},
          {"reuseport", "cleave has 'workers' in one process instead"}}};
-    const auto known = std::ranges::find(kKnown, key, &Known::key);
+    const auto known = std::ranges::find(kKnown, key, &KnownDirective::key);
     if (known == kKnown.end()) {
       notes_.refuse(line, "'" + key +
                               "' is unknown, and may place keys; twemproxy 0.5.0 does not "

@@ -17,7 +17,7 @@ std::size_t line_number(const YAML::Mark& mark) {
 }
 
 constexpr std::size_t kValuesMax = 1'000'000;
-constexpr std::size_t kDepthMax = 500;  // as yaml-cpp has it for what is written out
+constexpr std::size_t kYamlDepthMax = 500;  // as yaml-cpp has it for what is written out
 
 // Finds what yaml-cpp takes silently. A value whose alias stands within itself has no end.
 class Checker {
@@ -28,8 +28,8 @@ class Checker {
     if (error_) return;
     if (++values_ > kValuesMax) {
       fail_at(node, "more than " + std::to_string(kValuesMax) + " values");
-    } else if (depth > kDepthMax) {
-      fail_at(node, "nested deeper than " + std::to_string(kDepthMax) + ", or in itself");
+    } else if (depth > kYamlDepthMax) {
+      fail_at(node, "nested deeper than " + std::to_string(kYamlDepthMax) + ", or in itself");
     } else if (node.IsMap()) {
       check_map(node, depth);
     } else if (node.IsSequence()) {

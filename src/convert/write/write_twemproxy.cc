@@ -27,7 +27,7 @@ Result<std::string> server_line(const Pool& pool, const PoolNode& node) {
   return "   - " + yaml_quoted(text) + "\n";
 }
 
-Result<std::string> password_line(const Pool& pool) {
+Result<std::string> redis_auth_line(const Pool& pool) {
   if (!pool.server_user.empty())
     return fail(Code::kInvalid, "servers.user: twemproxy logs in without a user name");
   if (pool.client_password != pool.server_password) {
@@ -42,7 +42,7 @@ Result<std::string> password_line(const Pool& pool) {
 }  // namespace
 
 Result<std::string> write_twemproxy(const Pool& pool) {
-  const Result<std::string> password = password_line(pool);
+  const Result<std::string> password = redis_auth_line(pool);
   if (!password) return password;
   std::string text = export_head(pool, Peer::kTwemproxy) + yaml_scalar(pool.name) +
                      ":\n  listen: " + yaml_quoted(without_brackets(listener_or_usual(pool))) +

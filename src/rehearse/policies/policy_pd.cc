@@ -30,7 +30,7 @@
 namespace cleave::rehearse {
 namespace {
 
-constexpr LoadSplitter::Thresholds kSplit{.requests = 3'000, .load = 250'000'000};
+constexpr LoadSplitter::Thresholds kPdSplit{.requests = 3'000, .load = 250'000'000};
 constexpr std::int64_t kReportMillis = 10'000;
 constexpr std::size_t kMedianOf = 5;
 constexpr std::uint64_t kHotRequests = 32;
@@ -42,15 +42,15 @@ constexpr std::int64_t kCoolMillis = kDegreeMin * kReportMillis;
 constexpr std::size_t kMovesAtOnce = 4;
 constexpr std::int64_t kCheckMillis = 2'000;
 constexpr std::int64_t kCheckMillisMax = 20'000;
-constexpr std::uint64_t kMergeBytes = 54ULL << 20U;
-constexpr std::int64_t kMergeMillis = 3'600'000;
+constexpr std::uint64_t kPdMergeBytes = 54ULL << 20U;
+constexpr std::int64_t kPdMergeMillis = 3'600'000;
 constexpr std::uint64_t kTolerancePerCent = 105;
 constexpr std::uint64_t kBalancedPerCent = 93;  // a pair is worked on below it
 constexpr std::uint64_t kSplitShare = 5;        // a region above 1 / 5 of its store is cut
 
 class PdPolicy final : public Policy {
  public:
-  explicit PdPolicy(std::uint64_t seed) : splitter_(kSplit, seed) {}
+  explicit PdPolicy(std::uint64_t seed) : splitter_(kPdSplit, seed) {}
 
   std::string_view name() const override { return "pd"; }
 
@@ -242,8 +242,8 @@ void PdPolicy::improve(const Survey& survey, const SurveyNode& source, Choice& c
 
 std::optional<ring::TokenRange> PdPolicy::merge_one(const Survey& survey) const {
   for (const Neighbours& pair : survey.neighbours()) {
-    const bool settled = survey.now().value() - pair.cut_at.value() >= kMergeMillis;
-    if (!settled || pair.bytes > kMergeBytes) continue;
+    const bool settled = survey.now().value() - pair.cut_at.value() >= kPdMergeMillis;
+    if (!settled || pair.bytes > kPdMergeBytes) continue;
     const auto overlaps = [&](const auto& region) {
       return region.second.degree >= kDegreeMin && region.first.overlaps(pair.range);
     };

@@ -13,7 +13,7 @@
 namespace cleave::rehearse {
 namespace {
 
-constexpr UnixMillis kNow{1};  // nothing here depends on when
+constexpr UnixMillis kAnyTime{1};  // nothing here depends on when
 
 ring::Node node_of(const ChurnInput& input, std::size_t index) {
   ring::Node node;
@@ -24,7 +24,7 @@ ring::Node node_of(const ChurnInput& input, std::size_t index) {
 }
 
 ring::Document first_document(const ChurnInput& input) {
-  ring::Creation creation{.pool = "churn", .mark = "", .nodes = {}, .now = kNow};
+  ring::Creation creation{.pool = "churn", .mark = "", .nodes = {}, .now = kAnyTime};
   for (std::size_t i = 0; i + 1 < input.nodes.size(); ++i) {
     creation.nodes.push_back(node_of(input, i));
   }
@@ -62,7 +62,7 @@ CleaveChurnStage settle(std::string name, Cluster& cluster) {
   const ring::Document before = cluster.document();
   const std::uint64_t moves_before = cluster.moves();
   const std::uint64_t keys_before = cluster.keys_moved();
-  while (const auto request = next_share_move(cluster.document(), kNow)) cluster.move(*request);
+  while (const auto request = next_share_move(cluster.document(), kAnyTime)) cluster.move(*request);
   const auto view = ring::RingView::build(before);
   CHECK(view);
   result.moved_ppm = ring::moved_ppm(ring::diff(**view, cluster.view()));
@@ -93,13 +93,14 @@ CleaveChurn cleave_churn(const ChurnInput& input) {
   result.stages.push_back(
       {.stage = stage_of("start", cluster), .cuts = cluster.document().cuts.size()});
 
-  cluster.apply(ring::add_node(cluster.document(), node_of(input, input.nodes.size() - 1), kNow));
+  cluster.apply(
+      ring::add_node(cluster.document(), node_of(input, input.nodes.size() - 1), kAnyTime));
   result.stages.push_back(settle("joined", cluster));
 
   const NodeId leaver = cluster.document().nodes[input.nodes.size() - 2].id;
-  cluster.apply(ring::drain_node(cluster.document(), leaver, kNow));
+  cluster.apply(ring::drain_node(cluster.document(), leaver, kAnyTime));
   result.stages.push_back(settle("left", cluster));
-  cluster.apply(ring::remove_node(cluster.document(), leaver, kNow));
+  cluster.apply(ring::remove_node(cluster.document(), leaver, kAnyTime));
   result.stages.back().stage.nodes = stage_of("left", cluster).nodes;
   result.reads_missed = cluster.reads_missed();
   return result;

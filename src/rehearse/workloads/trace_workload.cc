@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "balance/input/input.h"
+#include "base/ppm.h"
 #include "base/wide.h"
 
 namespace cleave::rehearse {
@@ -14,7 +15,6 @@ constexpr std::uint64_t kByteNs = 1;
 constexpr std::uint64_t kKeyOverhead = 64;  // bytes that a server needs for a key besides
 constexpr seconds kReplayedLeast{60};
 constexpr seconds kAveraged{600};  // past the slow trigger, which waits for five minutes
-constexpr std::uint64_t kMillion = 1'000'000;
 
 class TraceWorkload final : public Workload {
  public:

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/ppm.h"
 #include "base/wide.h"
 #include "ring/width.h"
 
 namespace cleave::rehearse {
 namespace {
-
-constexpr std::uint64_t kMillion = 1'000'000;
 
 std::uint64_t reads_of(const SceneKey& key, const Scene& scene) {
   if (key.bytes == 0) return 0;  // nothing there to cache

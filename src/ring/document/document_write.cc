@@ -11,29 +11,29 @@ namespace cleave::ring {
 namespace {
 
 // Fields stay in the order in which they are added: part of the canonical form.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json json_of(const TokenRange& range) {
-  return Json::array({to_hex(range.first), to_hex(range.last)});
+OrderedJson json_of(const TokenRange& range) {
+  return OrderedJson::array({to_hex(range.first), to_hex(range.last)});
 }
 
-Json json_of(const Node& node) {
-  Json members = Json::array();
+OrderedJson json_of(const Node& node) {
+  OrderedJson members = OrderedJson::array();
   for (const Member& member : node.members) {
     members.push_back({{"address", member.address}, {"rack", member.rack}});
   }
-  Json json = {{"id", node.id.value()},
-               {"name", node.name},
-               {"weight", node.weight},
-               {"state", to_string(node.state)},
-               {"members", std::move(members)}};
+  OrderedJson json = {{"id", node.id.value()},
+                      {"name", node.name},
+                      {"weight", node.weight},
+                      {"state", to_string(node.state)},
+                      {"members", std::move(members)}};
   if (!node.hash_key.empty()) json["hash_key"] = node.hash_key;
   if (node.strays > 0) json["strays"] = node.strays;
   if (node.drain_held) json["drain_held"] = true;
   return json;
 }
 
-Json json_of(const Cut& cut) {
+OrderedJson json_of(const Cut& cut) {
   return {{"range", json_of(cut.range)},
           {"node", cut.node.value()},
           {"reason", cut.reason},
@@ -41,27 +41,27 @@ Json json_of(const Cut& cut) {
           {"pinned_until", cut.pinned_until.value()}};
 }
 
-Json json_of(const RangeSet& ranges) {
-  Json list = Json::array();
+OrderedJson json_of(const RangeSet& ranges) {
+  OrderedJson list = OrderedJson::array();
   for (const TokenRange& range : ranges) list.push_back(json_of(range));
   return list;
 }
 
-Json json_of(const Move& move) {
-  Json json = {{"id", move.id.value()},          {"ranges", json_of(move.ranges)},
-               {"source", move.source.value()},  {"destination", move.destination.value()},
-               {"phase", to_string(move.phase)}, {"phase_epoch", move.phase_epoch.value()},
-               {"reason", move.reason},          {"started", move.started.value()}};
+OrderedJson json_of(const Move& move) {
+  OrderedJson json = {{"id", move.id.value()},          {"ranges", json_of(move.ranges)},
+                      {"source", move.source.value()},  {"destination", move.destination.value()},
+                      {"phase", to_string(move.phase)}, {"phase_epoch", move.phase_epoch.value()},
+                      {"reason", move.reason},          {"started", move.started.value()}};
   if (move.takes_back != MoveId{}) json["takes_back"] = move.takes_back.value();
   return json;
 }
 
-Json json_of(const Leftover& leftover) {
-  Json json = {{"move", leftover.move.value()},
-               {"node", leftover.node.value()},
-               {"ranges", json_of(leftover.ranges)},
-               {"since", leftover.since.value()},
-               {"state", to_string(leftover.state)}};
+OrderedJson json_of(const Leftover& leftover) {
+  OrderedJson json = {{"move", leftover.move.value()},
+                      {"node", leftover.node.value()},
+                      {"ranges", json_of(leftover.ranges)},
+                      {"since", leftover.since.value()},
+                      {"state", to_string(leftover.state)}};
   if (!leftover.server.empty()) json["server"] = leftover.server;
   if (!leftover.why.empty()) json["why"] = leftover.why;
   if (leftover.holder == NodeId{}) return json;
@@ -72,15 +72,15 @@ Json json_of(const Leftover& leftover) {
   return json;
 }
 
-Json json_of(const Router& router) {
+OrderedJson json_of(const Router& router) {
   return {{"session", router.session.value()},
           {"peer", router.peer},
           {"reader", router.reader},
           {"peer_version", router.peer_version}};
 }
 
-Json json_of(const ExpectedEvent& event) {
-  Json loads = Json::array();
+OrderedJson json_of(const ExpectedEvent& event) {
+  OrderedJson loads = OrderedJson::array();
   for (const ExpectedLoad& each : event.loads) {
     loads.push_back({{"range", json_of(each.range)}, {"load", each.load}});
   }
@@ -92,8 +92,8 @@ Json json_of(const ExpectedEvent& event) {
 }
 
 template <class T>
-Json list_of(const std::vector<T>& values) {
-  Json list = Json::array();
+OrderedJson list_of(const std::vector<T>& values) {
+  OrderedJson list = OrderedJson::array();
   for (const T& value : values) list.push_back(json_of(value));
   return list;
 }
@@ -113,7 +113,7 @@ std::uint32_t text_format_of(const Document& document) {
 
 std::string to_text(const Document& document) {
   const std::uint32_t format = text_format_of(document);
-  Json json = {
+  OrderedJson json = {
       {"format", format},
       // An older reader would lose what is expected when it writes, and place keys as vnode does.
       {"min_reader", format},
@@ -137,7 +137,7 @@ std::string to_text(const Document& document) {
   if (document.old_readers) json["old_readers"] = true;
   if (document.flatten) json["flatten"] = true;
   // `replace`: a reason may quote a key, and keys are any bytes; the default would throw.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace cleave::ring

@@ -16,7 +16,7 @@ namespace {
 
 std::unexpected<Error> broken(const std::string& what) { return fail(Code::kInvalid, what); }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -28,7 +28,7 @@ bool exact(UnixMillis time) {
 
 Result<void> check_word(std::string_view what, std::string_view text) {
   if (is_word(text)) return {};
-  return broken(std::string(what) + " " + quoted(text) + ": want 1 to " + number(kWordBytesMax) +
+  return broken(std::string(what) + " " + in_quotes(text) + ": want 1 to " + number(kWordBytesMax) +
                 " bytes of UTF-8 without control characters");
 }
 
@@ -40,14 +40,14 @@ bool is_address(std::string_view text) {
 }
 
 Result<void> check_members(const Node& node, std::set<std::string_view>& addresses) {
-  if (node.members.empty()) return broken("node " + quoted(node.name) + " has no member");
+  if (node.members.empty()) return broken("node " + in_quotes(node.name) + " has no member");
   for (const Member& member : node.members) {
     if (const auto word = check_word("address", member.address); !word) return word;
     if (!is_address(member.address)) {
-      return broken("address " + quoted(member.address) + ": want host:port");
+      return broken("address " + in_quotes(member.address) + ": want host:port");
     }
     if (!addresses.insert(member.address).second) {
-      return broken("address " + quoted(member.address) + " is given twice");
+      return broken("address " + in_quotes(member.address) + " is given twice");
     }
     if (member.rack.empty()) continue;
     if (const auto word = check_word("rack", member.rack); !word) return word;
@@ -58,20 +58,20 @@ Result<void> check_members(const Node& node, std::set<std::string_view>& address
 Result<void> check_node(const Node& node, NodeId next_node) {
   if (const auto word = check_word("node name", node.name); !word) return word;
   if (node.id.value() == 0 || node.id >= next_node) {
-    return broken("node " + quoted(node.name) + " has id " + number(node.id.value()) +
+    return broken("node " + in_quotes(node.name) + " has id " + number(node.id.value()) +
                   ", not from 1 to below next_node " + number(next_node.value()));
   }
   if (!node.hash_key.empty()) {
     if (const auto word = check_word("hash key", node.hash_key); !word) return word;
   }
   if (node.weight < 1 || node.weight > kWeightMax) {
-    return broken("node " + quoted(node.name) + " has weight " + number(node.weight) +
+    return broken("node " + in_quotes(node.name) + " has weight " + number(node.weight) +
                   ", not from 1 to " + number(kWeightMax));
   }
   if (node.strays > kNumberMax)
-    return broken("node " + quoted(node.name) + " has more than 2^53 - 1 strays");
+    return broken("node " + in_quotes(node.name) + " has more than 2^53 - 1 strays");
   if (node.drain_held && node.state != NodeState::kDraining)
-    return broken("node " + quoted(node.name) + " holds a drain and does not drain");
+    return broken("node " + in_quotes(node.name) + " holds a drain and does not drain");
   return {};
 }
 
@@ -83,9 +83,9 @@ Result<void> check_nodes(const Document& document) {
   NodeId previous;
   for (const Node& node : document.nodes) {
     if (const auto good = check_node(node, document.next_node); !good) return good;
-    if (node.id <= previous) return broken("node " + quoted(node.name) + " is not sorted by id");
+    if (node.id <= previous) return broken("node " + in_quotes(node.name) + " is not sorted by id");
     previous = node.id;
-    if (!names.insert(node.name).second) return broken("two nodes named " + quoted(node.name));
+    if (!names.insert(node.name).second) return broken("two nodes named " + in_quotes(node.name));
     if (const auto good = check_members(node, addresses); !good) return good;
     weights += node.weight;
     active = active || node.state == NodeState::kActive;
@@ -218,7 +218,7 @@ Result<void> check_moves(const Document& document) {
 
 Result<void> check_event(const ExpectedEvent& event) {
   if (const auto word = check_word("event", event.name); !word) return word;
-  const std::string what = "event " + quoted(event.name);
+  const std::string what = "event " + in_quotes(event.name);
   if (!exact(event.lead_from) || !exact(event.start) || !exact(event.end)) {
     return broken(what + " has a time outside 0 .. 2^53 - 1");
   }
@@ -251,7 +251,7 @@ Result<void> check_expected(const Document& document) {
   for (const ExpectedEvent& event : document.expected) {
     if (const auto good = check_event(event); !good) return good;
     if (previous != nullptr && event.name <= previous->name) {
-      return broken("event " + quoted(event.name) + " is not sorted and unique");
+      return broken("event " + in_quotes(event.name) + " is not sorted and unique");
     }
     loads += event.loads.size();
     previous = &event;
@@ -281,14 +281,14 @@ Result<void> check_sessions(const Document& document) {
     if (!router.peer.empty()) {
       if (const auto word = check_word("peer", router.peer); !word) return word;
     }
-    if (router.reader == 0) return broken("router " + quoted(session.value()) + ": reader 0");
+    if (router.reader == 0) return broken("router " + in_quotes(session.value()) + ": reader 0");
     // A document that was read from format 1 has routers of that time, and what it says is plain.
     if (format > kTextFormatPlain && router.reader < format) {
-      return broken("router " + quoted(session.value()) + " is of a version that knows no " +
+      return broken("router " + in_quotes(session.value()) + " is of a version that knows no " +
                     std::string(news_of(format)) + "; upgrade it");
     }
     if (previous != nullptr && session <= *previous) {
-      return broken("session " + quoted(session.value()) + " is not sorted and unique");
+      return broken("session " + in_quotes(session.value()) + " is not sorted and unique");
     }
     previous = &session;
   }
@@ -297,7 +297,7 @@ Result<void> check_sessions(const Document& document) {
   if (leader.session.value().empty()) return {};
   if (leader.term.value() == 0) return broken("a leader without a term");
   if (!has_router(document, leader.session)) {
-    return broken("leader " + quoted(leader.session.value()) + " is not among the routers");
+    return broken("leader " + in_quotes(leader.session.value()) + " is not among the routers");
   }
   return {};
 }

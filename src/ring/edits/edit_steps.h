@@ -1,6 +1,7 @@
 // Steps that several edits share (ring/edits/edits.h). For the files of this folder.
 #pragma once
 
+#include <expected>
 #include <string>
 
 #include "base/result.h"
@@ -23,6 +24,11 @@ void keep_owners(const Document& before, Document& after, const std::string& rea
 // For edits that cut, move, or change the base: kConflict, with `what`, where the scheme's tokens
 // depend on the nodes.
 Result<void> check_cuttable(const Document& document, const std::string& what);
+
+// Something else than the edit expected is there already, or no longer.
+inline std::unexpected<Error> conflict(const std::string& what) {
+  return fail(Code::kConflict, what);
+}
 
 // "node 'a'", or "node 7" when there is none of that id.
 std::string describe(const Document& document, NodeId node);

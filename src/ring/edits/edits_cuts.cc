@@ -10,8 +10,6 @@
 namespace cleave::ring {
 namespace {
 
-std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
-
 // Cuts of one owner without a gap between them, all free to go: [first, end) of the list.
 struct Run {
   std::size_t first;

@@ -42,7 +42,7 @@ Result<void> check_events(const std::vector<ExpectedEvent>& events, UnixMillis n
   return fail(Code::kInvalid, "expect: " + named(*twice) + " is given twice");
 }
 
-Result<void> check_readers(const Document& document) {
+Result<void> check_loads_known(const Document& document) {
   for (const Router& router : document.routers) {
     if (router.reader >= kTextFormatExpected) continue;
     return fail(Code::kConflict, "expect: router '" + router.session.value() +
@@ -62,7 +62,7 @@ Result<Document> expect(const Document& document, std::vector<ExpectedEvent> eve
   if (const Result<void> good = check_events(events, now); !good) {
     return std::unexpected(good.error());
   }
-  if (const Result<void> good = check_readers(document); !good) {
+  if (const Result<void> good = check_loads_known(document); !good) {
     return std::unexpected(good.error());
   }
   Document next = advanced(document);

@@ -12,8 +12,6 @@
 namespace cleave::ring {
 namespace {
 
-std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
-
 std::string name_of(const Leftover& leftover) {
   return "leftover of move " + std::to_string(leftover.move.value());
 }

@@ -11,8 +11,6 @@
 namespace cleave::ring {
 namespace {
 
-std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
-
 Result<void> check_request(const MoveRequest& request) {
   const auto backwards = [](const TokenRange& range) { return range.last < range.first; };
   if (request.ranges.empty()) return fail(Code::kInvalid, "move: no range");

@@ -13,8 +13,6 @@
 namespace cleave::ring {
 namespace {
 
-std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
-
 Node& node_of(Document& document, NodeId id) {
   return *std::ranges::find(document.nodes, id, &Node::id);
 }

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ring/edits/edit_steps.h"
 #include "ring/view/ownership.h"
 
 namespace cleave::ring {
 namespace {
-
-std::unexpected<Error> conflict(const std::string& what) { return fail(Code::kConflict, what); }
 
 // The part of the range from the first to the last token that the base gives to somebody else than
 // `node`; nullopt when there is none. What lies between stays one piece: a hole would make two cuts

@@ -31,7 +31,7 @@ using PointHash = std::uint64_t (*)(std::string_view);
 std::uint64_t xx_hash(std::string_view bytes) { return xxh64(bytes); }
 std::uint64_t murmur_hash_2(std::string_view bytes) { return murmur64a(bytes, kMurmurSeed); }
 
-constexpr std::array<Choice<PointHash>, 2> kHashes = {
+constexpr std::array<Choice<PointHash>, 2> kPointHashes = {
     {{"XX_HASH", xx_hash}, {"MURMUR_HASH_2", murmur_hash_2}}};
 
 // Shares as Envoy computes them, in doubles: the sums below depend on every rounding.
@@ -45,7 +45,7 @@ std::vector<double> shares_of(std::span<const PlacedNode> nodes) {
 // The scale makes the lightest host's points a whole number and the ring at least min_ring long.
 // Each host gets points while fewer are laid than its and its predecessors' shares add up to.
 std::vector<CirclePoint> ring_points(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const PointHash hash = options.choice<PointHash>("hash", kHashes);
+  const PointHash hash = options.choice<PointHash>("hash", kPointHashes);
   const std::uint64_t min_ring =
       options.number({.name = "min_ring", .fallback = 1'024, .min = 1, .max = kPlacedPointsMax});
   const std::vector<double> shares = shares_of(nodes);

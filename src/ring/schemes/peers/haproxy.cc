@@ -68,12 +68,12 @@ std::uint32_t full_hash(std::uint32_t value) {
   return value * 3'221'225'473U;
 }
 
-enum class Method : std::uint8_t { kMapBased, kConsistent };
+enum class HaproxyMethod : std::uint8_t { kMapBased, kConsistent };
 
-constexpr std::array<Choice<Method>, 2> kMethods = {
-    {{"map-based", Method::kMapBased}, {"consistent", Method::kConsistent}}};
+constexpr std::array<Choice<HaproxyMethod>, 2> kHaproxyMethods = {
+    {{"map-based", HaproxyMethod::kMapBased}, {"consistent", HaproxyMethod::kConsistent}}};
 
-constexpr std::array<Choice<KeyHash32>, 4> kHashes = {
+constexpr std::array<Choice<KeyHash32>, 4> kHaproxyHashes = {
     {{"sdbm", sdbm}, {"djb2", djb2}, {"wt6", wt6}, {"crc32", crc32}}};
 
 Layout consistent(OptionReader& options, std::span<const PlacedNode> nodes, Hash32 hash) {
@@ -122,15 +122,15 @@ Layout haproxy(OptionReader& options, std::span<const PlacedNode> nodes) {
     options.refuse(Code::kInvalid, "node '" + node.name + "': weight at most 256");
     return {};
   }
-  const Method method = options.choice<Method>("method", kMethods);
-  const bool bare = method == Method::kConsistent && !options.given("hash");
+  const HaproxyMethod method = options.choice<HaproxyMethod>("method", kHaproxyMethods);
+  const bool bare = method == HaproxyMethod::kConsistent && !options.given("hash");
   const bool avalanche = options.flag("avalanche", bare);
-  Hash32 hash = options.choice<KeyHash32>("hash", kHashes);
+  Hash32 hash = options.choice<KeyHash32>("hash", kHaproxyHashes);
   if (avalanche) {
     hash = [plain = std::move(hash)](std::string_view key) { return full_hash(plain(key)); };
   }
-  Layout layout = method == Method::kConsistent ? consistent(options, nodes, std::move(hash))
-                                                : map_based(options, nodes, std::move(hash));
+  Layout layout = method == HaproxyMethod::kConsistent ? consistent(options, nodes, std::move(hash))
+                                                       : map_based(options, nodes, std::move(hash));
   return options.flag("place_empty", false) ? layout : without_empty_key(std::move(layout));
 }
 

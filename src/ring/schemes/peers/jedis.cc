@@ -17,14 +17,14 @@
 namespace cleave::ring {
 namespace {
 
-constexpr std::uint32_t kPointsPerWeight160 = 160;
-constexpr std::uint64_t kSeed = 0x1234ABCD;
+constexpr std::uint32_t kJedisPointsPerWeight = 160;
+constexpr std::uint64_t kJedisSeed = 0x1234ABCD;
 
 enum class JedisHash : std::uint8_t { kMurmur, kMd5 };
 
-constexpr std::array<Choice<JedisHash>, 3> kHashes = {{{"murmur", JedisHash::kMurmur},
-                                                       {"md5", JedisHash::kMd5},
-                                                       {"MURMUR_HASH", JedisHash::kMurmur}}};
+constexpr std::array<Choice<JedisHash>, 3> kJedisHashes = {{{"murmur", JedisHash::kMurmur},
+                                                            {"md5", JedisHash::kMd5},
+                                                            {"MURMUR_HASH", JedisHash::kMurmur}}};
 
 constexpr std::array<Choice<bool>, 8> kKeyTags = {{{"none", false},
                                                    {"default", true},
@@ -61,19 +61,19 @@ std::string_view key_tag(std::string_view key) {
 }
 
 std::uint64_t value_of(std::string_view text, JedisHash hash) {
-  return hash == JedisHash::kMd5 ? md5_32(text) : unsigned_order(murmur64a(text, kSeed));
+  return hash == JedisHash::kMd5 ? md5_32(text) : unsigned_order(murmur64a(text, kJedisSeed));
 }
 
 // What of a key is hashed.
-struct HashedPart {
+struct TaggedPart {
   bool tagged;
 
   std::string_view operator()(std::string_view key) const { return tagged ? key_tag(key) : key; }
 };
 
 KeyToToken key_to_token(JedisHash hash, bool tagged) {
-  const HashedPart part{tagged};
-  if (hash == JedisHash::kMd5) return Md5Token<token_of_first_word, HashedPart>{part};
+  const TaggedPart part{tagged};
+  if (hash == JedisHash::kMd5) return Md5Token<token_of_first_word, TaggedPart>{part};
   return key_token_64(
       [part](std::string_view key) { return value_of(part(key), JedisHash::kMurmur); });
 }
@@ -84,26 +84,26 @@ std::vector<CirclePoint> unnamed_points(std::span<const PlacedNode> nodes, Jedis
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const std::string stem = "SHARD-" + std::to_string(position_of(nodes, i)) + "-NODE-";
     add_numbered_points(
-        {.stem = stem, .count = std::uint64_t{kPointsPerWeight160} * nodes[i].weight, .node = i},
+        {.stem = stem, .count = std::uint64_t{kJedisPointsPerWeight} * nodes[i].weight, .node = i},
         value, points);
   }
   return points;
 }
 
 Layout jedis(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const auto hash = options.choice<JedisHash>("hash", kHashes);
+  const auto hash = options.choice<JedisHash>("hash", kJedisHashes);
   const bool named = options.flag("named", false);
   const bool tagged = options.choice<bool>("key_tag", kKeyTags);
-  if (!options.fits(kPointsPerWeight160 * weight_sum(nodes))) return {};
+  if (!options.fits(kJedisPointsPerWeight * weight_sum(nodes))) return {};
   const CircleRules rules{
       .width = hash == JedisHash::kMurmur ? CircleRules::Width::k64 : CircleRules::Width::k32,
       .tie = CircleRules::Tie::kLastPut};
   KeyToToken token_of = key_to_token(hash, tagged);
   if (!named) return circle_layout(std::move(token_of), unnamed_points(nodes, hash), rules);
   const auto value = [hash](std::string_view text) { return value_of(text, hash); };
-  return {
-      .token_of = std::move(token_of),
-      .owners = named_circle({.separator = "*", .per_weight = kPointsPerWeight160}, value, rules)};
+  return {.token_of = std::move(token_of),
+          .owners =
+              named_circle({.separator = "*", .per_weight = kJedisPointsPerWeight}, value, rules)};
 }
 
 }  // namespace

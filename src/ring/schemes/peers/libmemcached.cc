@@ -20,19 +20,19 @@ namespace {
 
 constexpr std::uint32_t kPlainPoints = 100;  // of a node
 
-constexpr std::array<Choice<KeyHash32>, 10> kHashes = {{{"default", one_at_a_time},
-                                                        {"md5", md5_32},
-                                                        {"crc", crc32_upper_15},
-                                                        {"fnv1_64", fnv1_64},
-                                                        {"fnv1a_64", fnv1a_64},
-                                                        {"fnv1_32", fnv1_32},
-                                                        {"fnv1a_32", fnv1a_32},
-                                                        {"murmur", murmur},
-                                                        {"jenkins", jenkins},
-                                                        {"murmur3", murmur3}}};
+constexpr std::array<Choice<KeyHash32>, 10> kLibmemcachedHashes = {{{"default", one_at_a_time},
+                                                                    {"md5", md5_32},
+                                                                    {"crc", crc32_upper_15},
+                                                                    {"fnv1_64", fnv1_64},
+                                                                    {"fnv1a_64", fnv1a_64},
+                                                                    {"fnv1_32", fnv1_32},
+                                                                    {"fnv1a_32", fnv1a_32},
+                                                                    {"murmur", murmur},
+                                                                    {"jenkins", jenkins},
+                                                                    {"murmur3", murmur3}}};
 
 KeyHash32 read_hash(OptionReader& options, KeyHash32 fallback) {
-  return options.given("hash") ? options.choice<KeyHash32>("hash", kHashes) : fallback;
+  return options.given("hash") ? options.choice<KeyHash32>("hash", kLibmemcachedHashes) : fallback;
 }
 
 std::string plain_stem(std::string_view name) {

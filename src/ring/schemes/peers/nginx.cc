@@ -18,10 +18,10 @@ namespace {
 constexpr std::uint32_t kPointsPerWeight160 = 160;
 constexpr std::string_view kUnixPrefix = "unix:";
 
-enum class Method : std::uint8_t { kPlain, kConsistent };
+enum class NginxMethod : std::uint8_t { kPlain, kConsistent };
 
-constexpr std::array<Choice<Method>, 2> kMethods = {
-    {{"plain", Method::kPlain}, {"consistent", Method::kConsistent}}};
+constexpr std::array<Choice<NginxMethod>, 2> kNginxMethods = {
+    {{"plain", NginxMethod::kPlain}, {"consistent", NginxMethod::kConsistent}}};
 
 // CRC-32 of what all points of a server begin with.
 std::uint32_t crc_of_server(std::string_view name) {
@@ -62,9 +62,9 @@ Layout plain(OptionReader& options, std::span<const PlacedNode> nodes) {
 }
 
 Layout nginx(OptionReader& options, std::span<const PlacedNode> nodes) {
-  const Method method = options.choice<Method>("method", kMethods);
-  return without_empty_key(method == Method::kPlain ? plain(options, nodes)
-                                                    : consistent(options, nodes));
+  const NginxMethod method = options.choice<NginxMethod>("method", kNginxMethods);
+  return without_empty_key(method == NginxMethod::kPlain ? plain(options, nodes)
+                                                         : consistent(options, nodes));
 }
 
 }  // namespace

@@ -20,18 +20,18 @@
 namespace cleave::ring {
 namespace {
 
-constexpr std::array<Choice<KeyHash32>, 12> kHashes = {{{"fnv1a_64", fnv1a_64},
-                                                        {"one_at_a_time", one_at_a_time},
-                                                        {"md5", md5_32},
-                                                        {"crc16", crc16_wide},
-                                                        {"crc32", crc32_upper_15},
-                                                        {"crc32a", crc32},
-                                                        {"fnv1_64", fnv1_64},
-                                                        {"fnv1_32", fnv1_32},
-                                                        {"fnv1a_32", fnv1a_32},
-                                                        {"hsieh", hsieh},
-                                                        {"murmur", murmur},
-                                                        {"jenkins", jenkins}}};
+constexpr std::array<Choice<KeyHash32>, 12> kTwemproxyHashes = {{{"fnv1a_64", fnv1a_64},
+                                                                 {"one_at_a_time", one_at_a_time},
+                                                                 {"md5", md5_32},
+                                                                 {"crc16", crc16_wide},
+                                                                 {"crc32", crc32_upper_15},
+                                                                 {"crc32a", crc32},
+                                                                 {"fnv1_64", fnv1_64},
+                                                                 {"fnv1_32", fnv1_32},
+                                                                 {"fnv1a_32", fnv1a_32},
+                                                                 {"hsieh", hsieh},
+                                                                 {"murmur", murmur},
+                                                                 {"jenkins", jenkins}}};
 
 constexpr std::uint32_t kHashOfEmpty = 0;
 
@@ -74,7 +74,7 @@ struct KeyHash {
 };
 
 KeyHash read_hash(OptionReader& options) {
-  return {.hash = options.choice<KeyHash32>("hash", kHashes), .part = {read_tag(options)}};
+  return {.hash = options.choice<KeyHash32>("hash", kTwemproxyHashes), .part = {read_tag(options)}};
 }
 
 // KeyHash by MD5, many keys at once.
@@ -116,7 +116,7 @@ std::vector<Server> sorted_servers(OptionReader& options, std::span<const Placed
   return servers;
 }
 
-Layout ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
+Layout twemproxy_ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
   if (!options.fits(ketama_points_max(nodes.size()))) return {};
   const std::vector<std::uint32_t> counts = ketama_counts(nodes);
   std::vector<CirclePoint> points;
@@ -126,7 +126,7 @@ Layout ketama(OptionReader& options, std::span<const PlacedNode> nodes) {
   return circle_layout(key_to_token(read_hash(options)), std::move(points), {});
 }
 
-Layout modula(OptionReader& options, std::span<const PlacedNode> nodes) {
+Layout twemproxy_modula(OptionReader& options, std::span<const PlacedNode> nodes) {
   if (!options.fits(weight_sum(nodes))) return {};
   std::vector<std::uint32_t> table;
   for (const Server& server : sorted_servers(options, nodes)) {
@@ -145,8 +145,8 @@ std::vector<SchemeRow> twemproxy_schemes() {
   const OptionText named{"named",
                          "true: names are hashed as they are; false (default): they are "
                          "addresses, :11211 is left out"};
-  return {{{"twemproxy-ketama", "twemproxy 0.5.0", {hash, tag, named}}, ketama},
-          {{"twemproxy-modula", "twemproxy 0.5.0", {hash, tag, named}}, modula}};
+  return {{{"twemproxy-ketama", "twemproxy 0.5.0", {hash, tag, named}}, twemproxy_ketama},
+          {{"twemproxy-modula", "twemproxy 0.5.0", {hash, tag, named}}, twemproxy_modula}};
 }
 
 }  // namespace cleave::ring
