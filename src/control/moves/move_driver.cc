@@ -259,14 +259,18 @@ void MoveDriver::act_on(const migrate::Write& action) {
 // A router that is not known (yet), or whose answer was lost, is asked again while the step lasts;
 // the machine's own patience ends that.
 
+void MoveDriver::ask_again(std::function<void()> ask) {
+  options_.loop.after(kAskAgain, guarded(alive_, std::move(ask)));
+}
+
 void MoveDriver::act_on(const migrate::AwaitCopying& action) {
+  if (migration_.at() != migrate::Step::kAwaitCopying) return;
+  const auto again = [this, action] { ask_again([this, action] { act_on(action); }); };
   peer::RouterPeer* router = options_.directory.find(action.session);
-  if (router == nullptr || migration_.at() != migrate::Step::kAwaitCopying) return;
+  if (router == nullptr) return again();
   router->await_copying(migration_.id(), migration_.copying_epoch(),
-                        guarded(alive_, [this, action](Result<void> done) {
-                          if (done) return feed(migrate::CopyingAcked{action.session});
-                          options_.loop.after(kAskAgain,
-                                              guarded(alive_, [this, action] { act_on(action); }));
+                        guarded(alive_, [this, action, again](Result<void> done) {
+                          done ? feed(migrate::CopyingAcked{action.session}) : again();
                         }));
 }
 
@@ -277,36 +281,34 @@ void MoveDriver::act_on(const migrate::Take& action) {
 }
 
 void MoveDriver::ask_take(const SessionId& session, const peer::TakeOrder& order) {
-  peer::RouterPeer* router = options_.directory.find(session);
   const migrate::Step at = migration_.at();
-  if (router == nullptr || (at != migrate::Step::kRounds && at != migrate::Step::kScan)) return;
+  if (at != migrate::Step::kRounds && at != migrate::Step::kScan) return;
+  const auto again = [this, session, order] {
+    ask_again([this, session, order] { ask_take(session, order); });
+  };
+  peer::RouterPeer* router = options_.directory.find(session);
+  if (router == nullptr) return again();
   router->take(migration_.id(), migration_.copying_epoch(), order,
-               guarded(alive_, [this, session, order](Result<peer::DirtyBatch> batch) {
-                 if (batch) {
-                   if (batch->whole_range) copied_->keys = 0;  // a flush, most often
-                   return feed(migrate::Taken{.session = session,
-                                              .number = batch->number,
-                                              .keys = std::move(batch->keys),
-                                              .whole_range = batch->whole_range,
-                                              .elements = std::move(batch->elements)});
-                 }
-                 options_.loop.after(kAskAgain, guarded(alive_, [this, session, order] {
-                                       ask_take(session, order);
-                                     }));
+               guarded(alive_, [this, session, again](Result<peer::DirtyBatch> batch) {
+                 if (!batch) return again();
+                 if (batch->whole_range) copied_->keys = 0;  // a flush, most often
+                 feed(migrate::Taken{.session = session,
+                                     .number = batch->number,
+                                     .keys = std::move(batch->keys),
+                                     .whole_range = batch->whole_range,
+                                     .elements = std::move(batch->elements)});
                }));
 }
 
 void MoveDriver::act_on(const migrate::AwaitFenced& action) {
+  if (migration_.at() != migrate::Step::kAwaitFenced) return;
+  const auto again = [this, action] { ask_again([this, action] { act_on(action); }); };
   peer::RouterPeer* router = options_.directory.find(action.session);
-  if (router == nullptr || migration_.at() != migrate::Step::kAwaitFenced) return;
+  if (router == nullptr) return again();
   const NodeId source = migration_.request().source;
   router->await_fenced(migration_.id(), migration_.fenced_epoch(),
-                       guarded(alive_, [this, action, source](Result<peer::FencedAck> ack) {
-                         if (!ack) {
-                           options_.loop.after(kAskAgain,
-                                               guarded(alive_, [this, action] { act_on(action); }));
-                           return;
-                         }
+                       guarded(alive_, [this, action, again, source](Result<peer::FencedAck> ack) {
+                         if (!ack) return again();
                          if (ack->last.whole_range) copied_->keys = 0;
                          feed(migrate::FencedAcked{.session = action.session,
                                                    .keys = std::move(ack->last.keys),

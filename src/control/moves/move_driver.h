@@ -87,6 +87,7 @@ class MoveDriver {
 
   void tick();
   void count_copies();
+  void ask_again(std::function<void()> ask);
   void ask_take(const SessionId& session, const peer::TakeOrder& order);
   void check_page(const std::string& from, migrate::Checked found);
   // What is of the move's ranges and not our own.

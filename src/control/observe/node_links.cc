@@ -64,6 +64,7 @@ void NodeLinks::follow(const SharedDocument& document) {
   std::erase_if(links_, [&](const auto& link) {
     const bool left = ring::find_node(*document, link.first) == nullptr;
     if (left) latencies_.forget(link.first);
+    if (left) let_go(link.first);
     return left;
   });
   for (const ring::Node& node : document->nodes) {
@@ -72,6 +73,7 @@ void NodeLinks::follow(const SharedDocument& document) {
     if (link.store != nullptr && link.address == address) continue;
     const Result<net::Address> parsed = net::parse_address(address);
     CHECK(parsed.has_value());  // a document is validated when it is read
+    if (link.store != nullptr) let_go(node.id);
     link.address = address;
     link.facts.node = node.id;
     latencies_.follow(node.id, *parsed);
@@ -97,21 +99,31 @@ std::shared_ptr<backend::RedisStore> NodeLinks::store(NodeId node) const {
 
 void NodeLinks::poll(std::function<void()> done) {
   pollers_.push_back(std::move(done));
-  if (polls_open_ > 0) return;
-  polls_open_ = 1;  // held until all are asked, so that it cannot end in between
+  if (std::exchange(polling_, true)) return;
+  for (const auto& [node, link] : links_) unanswered_.insert(node);
   for (const auto& [node, link] : links_) {
-    ++polls_open_;
-    link.store->facts(guarded(
-        alive_, [this, of = node, asked = options_.loop.now()](Result<backend::StoreFacts> facts) {
+    link.store->facts(
+        guarded(alive_, [this, of = node, store = link.store.get(),
+                         asked = options_.loop.now()](Result<backend::StoreFacts> facts) {
+          // What another server was at the node's address before says nothing any more.
+          if (const auto now = this->store(of); now.get() != store) return;
           take_facts(of, asked, std::move(facts));
-          poll_answered();
+          unanswered_.erase(of);
+          end_poll();
         }));
   }
-  options_.loop.post(guarded(alive_, [this] { poll_answered(); }));
+  options_.loop.post(guarded(alive_, [this] { end_poll(); }));
 }
 
-void NodeLinks::poll_answered() {
-  if (--polls_open_ > 0) return;
+// Its connection goes, and the answer with it: a poll does not wait for that.
+void NodeLinks::let_go(NodeId node) {
+  unanswered_.erase(node);
+  options_.loop.post(guarded(alive_, [this] { end_poll(); }));
+}
+
+void NodeLinks::end_poll() {
+  if (!unanswered_.empty()) return;
+  polling_ = false;
   for (const auto& done : std::exchange(pollers_, {})) done();
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,7 +103,8 @@ class NodeLinks {
   void take_over_idle(const std::shared_ptr<backend::RedisStore>& store, const Marked& done);
   void note_if_due(NodeId node, Link& link);
   void note(NodeId node, Link& link);
-  void poll_answered();
+  void let_go(NodeId node);
+  void end_poll();
 
   Options options_;
   std::shared_ptr<TermGate> gate_;  // held by each store too, whose connection asks it
@@ -112,7 +114,8 @@ class NodeLinks {
   std::map<NodeId, Link> links_;
   std::optional<CommandKinds> kinds_;
   bool learning_ = false;
-  std::size_t polls_open_ = 0;
+  bool polling_ = false;
+  std::set<NodeId> unanswered_;  // of the poll under way
   std::vector<std::function<void()>> pollers_;
   std::shared_ptr<void> alive_ = std::make_shared<int>();
 };
