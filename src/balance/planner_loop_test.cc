@@ -1,4 +1,4 @@
-// The planner in a closed loop with everything it meets but time: see test_world.h.
+// The planner in a closed loop with everything it meets but time: see world_testing.h.
 #include <gtest/gtest.h>
 
 #include <cmath>

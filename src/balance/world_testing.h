@@ -1,6 +1,6 @@
 // A closed world for the tests of this folder: keys with true loads on a real ring document,
-// counted by the real recorder, folded by the real ledger, planned for, and moved by the real edits
-// (at once: what takes time in a move is not this folder's matter).
+// counted by the real recorder, planned for by the real loop, and moved by the real edits (at once:
+// what takes time in a move is not this folder's matter).
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "balance/input/bound.h"
-#include "balance/planner.h"
+#include "balance/planning_loop.h"
 #include "base/check.h"
 #include "base/rng.h"
-#include "heat/ledger.h"
 #include "heat/recorder.h"
 #include "ring/edits/edits.h"
 #include "ring/edits/whole_move.h"
@@ -62,7 +61,7 @@ class World {
       : options_(options),
         rng_(options.seed),
         recorder_(options.seed, now_),
-        ledger_(now_),
+        loop_(now_),
         document_(test_document(options.nodes, wall())) {
     for (std::uint32_t number = 0; number < options.keys; ++number) {
       Key key{.name = "key:" + std::to_string(number)};
@@ -114,8 +113,12 @@ class World {
   // ---- one tick of two seconds: requests, reports, plan; moves done at once --------------------
   Plan tick() {
     observe();
-    Plan result = plan(input());
-    trigger = result.trigger;
+    return tick(facts());
+  }
+
+  // Likewise with other facts, what was observed being enough.
+  Plan tick(TickFacts told) {
+    Plan result = loop_.step(std::move(told));
     for (const PlannedMove& each : result.moves) carry_out(each);
     for (const ring::TokenRange& each : result.merges) {
       const auto merged = ring::merge_cuts(document_, each, wall());
@@ -125,40 +128,38 @@ class World {
     return result;
   }
 
-  // Two seconds of requests and reports, for those who plan themselves.
+  // Two seconds of requests and reports.
   void observe() {
     for (int second = 0; second < 2; ++second) {
       serve(options_.requests_per_second);
       now_ += seconds{1};
       for (const heat::Report& each : recorder_.take(now_)) {
-        ledger_.fold(SessionId{"router"}, each, now_);
+        loop_.fold(SessionId{"router"}, each, now_);
       }
     }
-    ledger_.tick(now_);
+    loop_.look(now_, wall());
   }
 
-  Input input() const {
-    Input result{.view = view_, .picture = ledger_.picture(now_)};
+  TickFacts facts() const {
+    TickFacts told{.orders = orders, .constants = constants, .now = wall()};
+    told.seed = static_cast<std::uint64_t>(now_.count());
     const auto counts = keys_by_node();
     for (const ring::Node& node : document_.nodes) {
       const auto found = counts.find(node.id);
-      result.nodes.push_back(
+      told.nodes.push_back(
           {.id = node.id, .keys = found == counts.end() ? 0 : found->second, .bytes_per_key = 150});
     }
-    result.history = history;
-    result.trigger = trigger;
-    result.orders = orders;
-    result.constants = constants;
-    result.now = wall();
-    result.seed = static_cast<std::uint64_t>(now_.count());
-    return result;
+    return told;
   }
+
+  // What any planner is told, after `observe`.
+  Input input() const { return loop_.input(facts()); }
 
   void adopt(ring::Document document) {
     document_ = std::move(document);
     view_ = test_view(document_);
     recorder_.set_view(view_, now_);
-    ledger_.set_view(view_);
+    loop_.set_view(view_);
   }
 
   void carry_out(const PlannedMove& move) {
@@ -170,13 +171,12 @@ class World {
     CHECK(finished.has_value());
     std::uint64_t keys = 0;
     for (const Key& each : keys_) keys += ring::contains(move.ranges, each.token) ? 1U : 0U;
-    history.push_back({.ranges = move.ranges,
-                       .source = move.source,
-                       .destination = move.destination,
-                       .ended = wall(),
-                       .ordered = ordered(move.cause),
-                       .keys = keys,
-                       .predicted_gain = move.load});
+    loop_.ended({.ranges = move.ranges,
+                 .source = move.source,
+                 .destination = move.destination,
+                 .ended = wall(),
+                 .keys = keys},
+                loop_.promise(move), now_);
     keys_moved += keys;
     ++moves_done;
     adopt(*finished);
@@ -232,8 +232,6 @@ class World {
   UnixMillis wall() const { return UnixMillis{1'700'000'000'000 + now_.count() / 1'000'000}; }
   void pass(nanoseconds time) { now_ += time; }
 
-  std::vector<PastMove> history;
-  Trigger trigger;
   Orders orders;
   Constants constants;
   std::uint64_t keys_moved = 0;
@@ -265,7 +263,7 @@ class World {
   Rng rng_;
   Instant now_ = seconds{1'000};
   heat::Recorder recorder_;
-  heat::Ledger ledger_;
+  PlanningLoop loop_;
   std::vector<Key> keys_;
   std::vector<std::uint64_t> weights_before_;
   ring::Document document_;

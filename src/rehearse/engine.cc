@@ -64,8 +64,8 @@ class Engine {
     course_.oscillations = oscillations_.count();
     Run result{.record = recording_.finish(duration_)};
     result.summary = summarise(result.record, course_, memory_);
-    result.verdicts = std::move(last_.verdicts);
-    result.advice = std::move(last_.advice);
+    result.verdicts = std::move(last_.plan.verdicts);
+    result.advice = std::move(last_.plan.advice);
     return result;
   }
 
@@ -106,7 +106,7 @@ class Engine {
   std::vector<Amount> amounts_;  // of each node; of the view seen
   std::uint32_t bound_ppm_ = 1'000'000;
   std::uint32_t memory_bound_ppm_ = 1'000'000;
-  Decision last_;
+  Proposal last_;
 };
 
 void Engine::begin_step(seconds at) {
@@ -270,8 +270,8 @@ void Engine::serve(seconds until) {
 void Engine::pass_time(seconds until) {
   for (const Transfer& each : transfers_.pass(step_, use_ppm())) {
     pool_.commit(each.id, wall_at(until));
-    oscillations_.moved(each.planned, until);
-    course_.cuts += each.planned.ranges.size();
+    oscillations_.moved(each.promise.planned, until);
+    course_.cuts += each.promise.planned.ranges.size();
     end(each, true, until);
   }
   see_view(until);
@@ -279,7 +279,7 @@ void Engine::pass_time(seconds until) {
 
 void Engine::end(const Transfer& transfer, bool committed, seconds at) {
   recording_.move_ended(transfer.recorded, committed, at);
-  leader_.move_ended(transfer, committed, wall_at(at));
+  leader_.move_ended(transfer, committed, kStart + at, wall_at(at));
 }
 
 void Engine::tick(seconds at) {
@@ -288,9 +288,9 @@ void Engine::tick(seconds at) {
     cut.created = wall_at(at);
     if (pool_.lay_cut(cut)) ++course_.cuts;
   }
-  for (const balance::PlannedMove& move : last_.moves) begin(move, at);
+  for (const balance::PlannedMove& move : last_.plan.moves) begin(move, at);
   oscillations_.cuts_changed(pool_.document(), Oscillations::By::kOther, at);
-  for (const ring::TokenRange& range : last_.merges) {
+  for (const ring::TokenRange& range : last_.plan.merges) {
     if (!pool_.merge(range, wall_at(at))) continue;
     ++course_.merges;
     oscillations_.cuts_changed(pool_.document(), Oscillations::By::kMerge, at);
@@ -305,8 +305,7 @@ void Engine::begin(const balance::PlannedMove& move, seconds at) {
   if (!begun) return;
   const Amount amount = truth_.in(move.ranges);
   transfers_.begin({.id = *begun,
-                    .planned = move,
-                    .total_before = leader_.total_seen(),
+                    .promise = leader_.promise(move),
                     .recorded = recording_.move_began(move, amount, at),
                     .keys = amount.keys},
                    amounts_[number_of(move.source)].keys, amount.bytes);
@@ -327,7 +326,7 @@ std::vector<std::uint64_t> Engine::loads_with_scans() const {
   const std::vector<std::uint32_t> use = use_ppm();
   for (const Transfer& each : transfers_.under_way()) {
     const nanoseconds scan = Transfers::scan_time(each, step_, use);
-    loads[number_of(each.planned.source)] +=
+    loads[number_of(each.promise.planned.source)] +=
         static_cast<std::uint64_t>(scan.count() / step_.count());
   }
   return loads;

@@ -25,7 +25,7 @@ std::int64_t share_of(std::int64_t amount, std::uint64_t part, std::uint64_t who
 
 // Of the source's time, while the scan lasts.
 std::uint32_t scan_share_ppm(const Transfer& transfer, const std::vector<std::uint32_t>& use_ppm) {
-  const std::uint32_t busy = use_ppm[number_of(transfer.planned.source)];
+  const std::uint32_t busy = use_ppm[number_of(transfer.promise.planned.source)];
   return std::clamp(kAllPpm - std::min(kAllPpm, busy), Transfers::kScanMinPpm,
                     Transfers::kScanMaxPpm);
 }
@@ -81,7 +81,7 @@ std::vector<Transfer> Transfers::pass(nanoseconds time, const std::vector<std::u
 
 std::vector<Transfer> Transfers::abort(NodeId node) {
   const auto touches = [&](const Transfer& each) {
-    return each.planned.source == node || each.planned.destination == node;
+    return each.promise.planned.source == node || each.promise.planned.destination == node;
   };
   std::vector<Transfer> aborted;
   std::ranges::copy_if(under_way_, std::back_inserter(aborted), touches);
@@ -91,12 +91,12 @@ std::vector<Transfer> Transfers::abort(NodeId node) {
 
 std::uint32_t Transfers::out_of(NodeId node) const {
   return static_cast<std::uint32_t>(std::ranges::count(
-      under_way_, node, [](const Transfer& each) { return each.planned.source; }));
+      under_way_, node, [](const Transfer& each) { return each.promise.planned.source; }));
 }
 
 std::uint32_t Transfers::into(NodeId node) const {
   return static_cast<std::uint32_t>(std::ranges::count(
-      under_way_, node, [](const Transfer& each) { return each.planned.destination; }));
+      under_way_, node, [](const Transfer& each) { return each.promise.planned.destination; }));
 }
 
 }  // namespace cleave::rehearse

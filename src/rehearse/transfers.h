@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "balance/plan/plan.h"
+#include "balance/planning_loop.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/limits.h"
@@ -20,11 +20,10 @@ namespace cleave::rehearse {
 
 struct Transfer {
   MoveId id = {};
-  balance::PlannedMove planned = {};
-  std::uint64_t total_before = 0;  // load of the whole pool when it was planned, as then seen
-  std::size_t recorded = 0;        // of Record::moves
-  std::uint64_t keys = 0;          // that it really takes along
-  nanoseconds scan_left{0};        // of the source's time
+  balance::Promise promise = {};
+  std::size_t recorded = 0;  // of Record::moves
+  std::uint64_t keys = 0;    // that it really takes along
+  nanoseconds scan_left{0};  // of the source's time
   std::uint64_t bytes_left = 0;
   nanoseconds commit_left{0};
 };

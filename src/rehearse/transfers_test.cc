@@ -10,7 +10,7 @@ const std::vector<std::uint32_t> kIdle = {0, 0, 0, 0};
 
 Transfer between(std::uint32_t source, std::uint32_t destination) {
   return {.id = MoveId{source},
-          .planned = {.source = NodeId{source}, .destination = NodeId{destination}}};
+          .promise = {.planned = {.source = NodeId{source}, .destination = NodeId{destination}}}};
 }
 
 // Seconds until the first is done.

@@ -44,24 +44,21 @@ class FilledWorld {
   Plan tick() {
     world_.pass(seconds{4});
     world_.observe();
-    Input input = world_.input();
+    TickFacts facts = world_.facts();
     const std::map<NodeId, std::uint64_t> held = bytes_by_node();
     std::map<NodeId, std::uint64_t> keys;
     for (const Filled& each : keys_) ++keys[world_.view()->owner(each.token)];
-    for (NodeFacts& each : input.nodes) {
+    for (NodeFacts& each : facts.nodes) {
       each.memory_bytes = held.at(each.id);
       each.memory_bytes_max = 2 * mean();
       each.keys = std::max<std::uint64_t>(keys[each.id], 1);
       each.bytes_per_key = each.memory_bytes / each.keys;
       each.key_sample = census_[each.id].sample(*world_.view(), each.id);
     }
-    input.constants.hour_keys_ppm = 1'000'000;
-    input.constants.plan_keys_ppm = 100'000;
-    input.constants.slow_after = seconds{24};
-    Plan result = plan(input);
-    world_.trigger = result.trigger;
-    for (const PlannedMove& each : result.moves) world_.carry_out(each);
-    return result;
+    facts.constants.hour_keys_ppm = 1'000'000;
+    facts.constants.plan_keys_ppm = 100'000;
+    facts.constants.slow_after = seconds{24};
+    return world_.tick(std::move(facts));
   }
 
   // Of all keys so many are met; answers the bytes of the others.
@@ -203,7 +200,7 @@ void level(FilledWorld& world, std::uint64_t slack, std::uint64_t seed, Levelled
     ++sum.failed;
     EXPECT_FALSE(last.empty()) << "seed " << seed << ": no reason is told";
   }
-  const std::vector<PastMove>& past = world.world().history;
+  const std::vector<PastMove> past = world.world().input().history;
   for (std::size_t at = 0; at < past.size(); ++at) {
     for (std::size_t later = at + 1; later < past.size(); ++later) {
       EXPECT_FALSE(past[later].destination == past[at].source &&

@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "balance/input/gain.h"
 #include "balance/planner.h"
 #include "base/guarded.h"
 #include "base/hash.h"
@@ -19,20 +18,13 @@ namespace {
 constexpr seconds kGather{1};
 // How many gathers make an interval of the servers' counters: 10 s.
 constexpr std::uint64_t kGathersAnInterval = 10;
-constexpr seconds kGainAfter{60};
 constexpr seconds kProposalStands{60};
 // How often servers are asked after a move what they use now: at the first time a server may not
 // have freed everything yet. Within balance::Constants::memory_settle.
 constexpr std::uint32_t kLooksAfterMove = 2;
-constexpr std::int64_t kHistoryMs = 24LL * 3'600'000;
 constexpr std::uint32_t kMovesAtOnce = 1'000;  // of a rehearsal, a node
 // What an empty redis-server uses; the rest is divided among its keys.
 constexpr std::uint64_t kEmptyServerBytes = 2'000'000;
-
-bool same_move(const balance::PlannedMove& planned, const ring::Move& move) {
-  return planned.source == move.source && planned.destination == move.destination &&
-         planned.ranges == move.ranges;
-}
 
 bool same_ends(const balance::PlannedMove& one, const balance::PlannedMove& other) {
   return one.source == other.source && one.destination == other.destination &&
@@ -57,7 +49,7 @@ std::string id_of(const balance::Plan& plan, Epoch epoch) {
 
 Balancer::Balancer(Options options)
     : options_(std::move(options)),
-      ledger_(options_.loop.now()),
+      loop_(options_.loop.now()),
       samples_(options_.loop),
       scripts_(options_.loop.now()) {
   options_.loop.after(kGather, guarded(alive_, [this] { gather(); }));
@@ -68,7 +60,7 @@ void Balancer::see(const ring::RingSnapshot& view) {
   if (view_ != nullptr) {
     for (const SessionId& session : ring::sessions_of(view_->document())) {
       if (ring::has_router(view->document(), session)) continue;
-      ledger_.forget(session);
+      loop_.forget(session);
       heard_.erase(session);
     }
     for (const ring::Node& node : view_->document().nodes) {
@@ -79,7 +71,7 @@ void Balancer::see(const ring::RingSnapshot& view) {
     }
   }
   view_ = view;
-  ledger_.set_view(view);
+  loop_.set_view(view);
 }
 
 // Every second the reports, every second time a tick: reports asked for now arrive before the next.
@@ -126,7 +118,7 @@ void Balancer::ask_routers() {
           heard.at = options_.loop.now();
           if (!reports->empty()) heard.view = reports->back().epoch;
           for (const heat::Report& report : *reports) {
-            (void)ledger_.fold(session, report, options_.loop.now());
+            loop_.fold(session, report, options_.loop.now());
             scripts_.take(report.scripts, options_.loop.now());
           }
         }));
@@ -220,20 +212,16 @@ std::string Balancer::bypass_warning(NodeId node) const {
 // ---- plans --------------------------------------------------------------------------------------
 
 void Balancer::tick() {
-  ledger_.tick(options_.loop.now());
-  picture_ = std::make_shared<const heat::Picture>(ledger_.picture(options_.loop.now()));
+  loop_.look(options_.loop.now(), options_.loop.wall_now());
   if (options_.enabled) make_plan();
 }
 
 void Balancer::make_plan() {
   const UnixMillis now = options_.loop.wall_now();
-  std::erase_if(history_, [&](const balance::PastMove& past) {
-    return past.ended.value() + kHistoryMs < now.value();
-  });
   forget_ended(now);
-  balance::Input input = planner_input(now);
-  input.expected = expected_of(view_->document());
-  balance::Plan plan = balance::plan(input);
+  balance::TickFacts facts = tick_facts(now);
+  facts.expected = expected_of(view_->document());
+  balance::Plan plan = loop_.step(std::move(facts));
   add_outlook(plan, now);
   leave_out_held(plan);
   leave_out_scripts(plan);
@@ -241,7 +229,6 @@ void Balancer::make_plan() {
   plan_id_ = id_of(plan, view_->epoch());
   plan_ = std::make_shared<const balance::Plan>(std::move(plan));
   planned_ = view_->epoch();
-  trigger_ = plan_->trigger;
   publish(*plan_);
   const ring::Document& document = view_->document();
   const bool begins = document.mode == ring::Mode::kAuto || document.flatten;
@@ -292,12 +279,8 @@ void Balancer::hold_proposal(balance::Plan& plan) {
   proposed_at_ = options_.loop.now();
 }
 
-balance::Input Balancer::planner_input(UnixMillis now) {
-  return {.view = view_,
-          .picture = *picture_,
-          .nodes = node_facts(),
-          .history = history_,
-          .trigger = trigger_,
+balance::TickFacts Balancer::tick_facts(UnixMillis now) {
+  return {.nodes = node_facts(),
           .orders = {.flatten = view_->document().flatten},
           .usual = usual_,
           .constants = options_.constants,
@@ -309,11 +292,10 @@ balance::Input Balancer::planner_input(UnixMillis now) {
 void Balancer::add_outlook(balance::Plan& plan, UnixMillis now) const {
   for (const MoveStatus& running : options_.board.status()) {
     const ring::Move& move = running.move;
-    const auto known = std::ranges::find_if(
-        underway_, [&](const Underway& other) { return same_move(other.planned, move); });
+    const auto known = std::ranges::find(underway_, move.id, &Underway::id);
     if (known == underway_.end()) continue;
     const std::optional<UnixMillis> done = done_at({.started = move.started,
-                                                    .keys_planned = known->planned.keys,
+                                                    .keys_planned = known->promise.planned.keys,
                                                     .keys_copied = running.keys_copied},
                                                    now);
     if (!done) continue;
@@ -336,14 +318,14 @@ void Balancer::forget_ended(UnixMillis now) {
 }
 
 Result<Presplit> Balancer::rehearse(const std::vector<Announcement>& events) {
-  if (view_ == nullptr || picture_ == nullptr || picture_->sources.empty())
+  if (view_ == nullptr || picture() == nullptr || picture()->sources.empty())
     return fail(Code::kUnavailable, "no router has told its heat yet; ask again in a few seconds");
-  if (picture_->epoch != view_->epoch())
+  if (picture()->epoch != view_->epoch())
     return fail(
         Code::kUnavailable,
         "the ring has just changed and its heat is not known yet; ask again in a few seconds");
   const UnixMillis now = options_.loop.wall_now();
-  const RequestCosts costs{.commands = costs_.prices(), .mean_ns = mean_request_ns(*picture_)};
+  const RequestCosts costs{.commands = costs_.prices(), .mean_ns = mean_request_ns(*picture())};
   Presplit presplit;
   for (const Announcement& each : events) presplit.events.push_back(event_of(each, costs));
   const Result<ring::Document> next = ring::expect(view_->document(), presplit.events, now);
@@ -354,12 +336,12 @@ Result<Presplit> Balancer::rehearse(const std::vector<Announcement>& events) {
     const bool then = each.lead_from <= presplit.at && presplit.at < each.end;
     presplit.expected += then ? each.load : 0;
   }
-  balance::Input input = planner_input(presplit.at);
-  input.expected = expected;
+  balance::TickFacts facts = tick_facts(presplit.at);
+  facts.expected = expected;
   // All of it in one plan: live, one move a node is begun after the other.
-  input.constants.moves_out_max = kMovesAtOnce;
-  input.constants.moves_in_max = kMovesAtOnce;
-  presplit.plan = balance::plan(input);
+  facts.constants.moves_out_max = kMovesAtOnce;
+  facts.constants.moves_in_max = kMovesAtOnce;
+  presplit.plan = balance::plan(loop_.input(std::move(facts)));
   return presplit;
 }
 
@@ -451,11 +433,11 @@ Result<std::uint64_t> Balancer::approve(const std::string& plan) {
 bool Balancer::begin(const balance::PlannedMove& planned) {
   // The document does not show it until it has begun; a plan made meanwhile would want it twice.
   const bool wanted = std::ranges::any_of(underway_, [&](const Underway& other) {
-    return other.planned.source == planned.source ||
-           other.planned.destination == planned.destination;
+    const balance::PlannedMove& before = other.promise.planned;
+    return before.source == planned.source || before.destination == planned.destination;
   });
   if (wanted) return false;
-  underway_.push_back({.planned = planned, .total_before = balance::slow_load(*picture_)});
+  underway_.push_back({.promise = loop_.promise(planned), .id = {}});
   options_.decided({.at = options_.loop.wall_now(),
                     .kind = "move",
                     .subject = describe(planned.ranges),
@@ -473,11 +455,19 @@ bool Balancer::begin(const balance::PlannedMove& planned) {
        .reason = planned.reason,
        .now = options_.loop.wall_now(),
        .pin_until = planned.pin_until},
-      guarded(alive_, [this, planned](Result<MoveId> begun) {
-        if (begun) return;
-        std::erase_if(underway_, [&](const Underway& other) { return other.planned == planned; });
-      }));
+      guarded(alive_, [this, planned](const Result<MoveId>& id) { begun(planned, id); }));
   return true;
+}
+
+void Balancer::begun(const balance::PlannedMove& planned, const Result<MoveId>& id) {
+  const auto found = std::ranges::find_if(
+      underway_, [&](const Underway& each) { return !each.id && each.promise.planned == planned; });
+  if (found == underway_.end()) return;
+  if (id) {
+    found->id = *id;
+  } else {
+    underway_.erase(found);
+  }
 }
 
 void Balancer::merge(const ring::TokenRange& range) {
@@ -503,39 +493,19 @@ void Balancer::move_ended(const MoveRecord& record) {
   attribution_.moved(record.move.source);
   attribution_.moved(record.move.destination);
   looks_left_ = kLooksAfterMove;
-  const auto found = std::ranges::find_if(
-      underway_, [&](const Underway& other) { return same_move(other.planned, record.move); });
-  balance::PastMove past{.ranges = record.move.ranges,
-                         .source = record.move.source,
-                         .destination = record.move.destination,
-                         .ended = record.ended};
-  past.committed = record.end == MoveEnd::kCommitted;
-  past.keys = record.keys_copied;
-  past.ordered = found == underway_.end() || balance::ordered(found->planned.cause);
-  if (found != underway_.end()) past.predicted_gain = found->planned.load;
-  history_.push_back(std::move(past));
-  if (found == underway_.end()) return;
-  const Underway underway = *found;
-  underway_.erase(found);
-  if (record.end == MoveEnd::kCommitted) measure_gain(history_.size() - 1, underway);
-}
-
-// A minute later the 30 s mean has forgotten the time before the move.
-void Balancer::measure_gain(std::size_t past, Underway underway) {
-  const UnixMillis ended = history_[past].ended;
-  options_.loop.after(kGainAfter, guarded(alive_, [this, ended, underway] {
-                        if (picture_ == nullptr) return;
-                        const auto found =
-                            std::ranges::find_if(history_, [&](const balance::PastMove& one) {
-                              return one.ended == ended && one.source == underway.planned.source;
-                            });
-                        if (found == history_.end()) return;
-                        found->real_gain = balance::real_gain(
-                            {.source_before = underway.planned.source_before,
-                             .total_before = underway.total_before,
-                             .source_now = balance::slow_load(*picture_, underway.planned.source),
-                             .total_now = balance::slow_load(*picture_)});
-                      }));
+  const auto found = std::ranges::find(underway_, record.move.id, &Underway::id);
+  std::optional<balance::Promise> promise;
+  if (found != underway_.end()) {
+    promise = std::move(found->promise);
+    underway_.erase(found);
+  }
+  loop_.ended({.ranges = record.move.ranges,
+               .source = record.move.source,
+               .destination = record.move.destination,
+               .ended = record.ended,
+               .committed = record.end == MoveEnd::kCommitted,
+               .keys = record.keys_copied},
+              promise, options_.loop.now());
 }
 
 DecidedMove Balancer::decided_move(const balance::PlannedMove& planned) const {

@@ -1,11 +1,12 @@
-// Balancer: heat in, plans out, moves begun. The loop around balance::plan, which decides.
+// Balancer: heat in, plans out, moves begun. What asks, tells and begins around
+// balance::PlanningLoop, which decides.
 //
-//   each second   take_heat of every router of the document -> heat::Ledger
+//   each second   take_heat of every router of the document -> the loop
 //   each 10 s     the servers' own counters -> CostBook -> prices, told with each take_heat
 //                                           -> AttributionBook -> nodes that no move may touch
 //                   a page of keys of each -> KeySampler -> where its bytes lie; four a second of
 //                   those that may have to give bytes away, until enough is known
-//   each tick     (2 s) ledger, facts, past moves -> balance::plan -> by mode:
+//   each tick     (2 s) facts of the nodes -> the loop's plan -> by mode:
 //                 auto     begin its moves and merges
 //                 approve  keep them until a person says yes
 //                 observe  tell
@@ -18,13 +19,14 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "balance/input/daily_windows.h"
 #include "balance/input/input.h"
 #include "balance/plan/plan.h"
+#include "balance/planning_loop.h"
 #include "control/document/document_writer.h"
 #include "control/moves/move_board.h"
 #include "control/observe/attribution_book.h"
@@ -34,7 +36,6 @@
 #include "control/observe/script_book.h"
 #include "control/orders/operator.h"
 #include "control/orders/presplit.h"
-#include "heat/ledger.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
 
@@ -89,16 +90,16 @@ class Balancer {
   const Heard* heard(const SessionId& session) const;
 
   // nullptr before the first tick.
-  const std::shared_ptr<const heat::Picture>& picture() const { return picture_; }
+  const std::shared_ptr<const heat::Picture>& picture() const { return loop_.picture(); }
   const std::shared_ptr<const balance::Plan>& plan() const { return plan_; }
   // Names its moves and merges; empty: it has none.
   const std::string& plan_id() const { return plan_id_; }
 
  private:
-  // A planned move that was begun, until its real gain is known.
+  // A planned move that is wanted, until it is over.
   struct Underway {
-    balance::PlannedMove planned;
-    std::uint64_t total_before = 0;  // load of the whole pool when it was planned
+    balance::Promise promise;
+    std::optional<MoveId> id;  // once the document has it
   };
 
   void gather();
@@ -114,24 +115,25 @@ class Balancer {
   void leave_out_scripts(balance::Plan& plan) const;
   void forget_ended(UnixMillis now);
   void add_outlook(balance::Plan& plan, UnixMillis now) const;
-  balance::Input planner_input(UnixMillis now);
+  balance::TickFacts tick_facts(UnixMillis now);
   std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
   bool may_begin(const balance::PlannedMove& planned);
   // False: one of its nodes has another one to do, so it is not wanted now.
   bool begin(const balance::PlannedMove& planned);
+  // The document has it, or it was refused.
+  void begun(const balance::PlannedMove& planned, const Result<MoveId>& id);
   void warn_of_scripts(const ring::RangeSet& ranges) const;
   std::string made_up_keys(const ring::RangeSet& ranges) const;
   ScriptsRan scripts_ran() const;
   void merge(const ring::TokenRange& range);
   void publish(const balance::Plan& plan);
-  void measure_gain(std::size_t past, Underway underway);
   DecidedMove decided_move(const balance::PlannedMove& planned) const;
   std::vector<PassedOver> named(const std::vector<balance::Alternative>& alternatives) const;
 
   Options options_;
   ring::RingSnapshot view_;
-  heat::Ledger ledger_;
+  balance::PlanningLoop loop_;
   std::map<SessionId, Heard> heard_;
   CostBook costs_;
   AttributionBook attribution_;
@@ -139,8 +141,6 @@ class Balancer {
   ScriptBook scripts_;
   std::vector<NodeId> hurried_;  // of which more keys would tell more
   std::vector<balance::UsualLevel> usual_;
-  balance::Trigger trigger_;
-  std::shared_ptr<const heat::Picture> picture_;
   std::shared_ptr<const balance::Plan> plan_;
   Epoch planned_;  // of the view that the plan was made for
   std::string plan_id_;
@@ -150,7 +150,6 @@ class Balancer {
   Epoch proposed_for_;
   Instant proposed_at_{0};
   std::vector<Underway> underway_;
-  std::vector<balance::PastMove> history_;        // oldest first, of the last day
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
   UnixMillis waits_until_{};                      // that moves wait for this window was told
   bool forgetting_ = false;                       // what has ended is being taken out

@@ -32,12 +32,12 @@ struct Did {
   int first_move = 0;  // tick; 0: never
 };
 
-void carry_out(World& world, const Decision& decision) {
-  for (const ring::Cut& each : decision.cuts) {
+void carry_out(World& world, const Proposal& proposal) {
+  for (const ring::Cut& each : proposal.cuts) {
     if (const auto next = ring::lay_cut(world.document(), each)) world.adopt(*next);
   }
-  for (const balance::PlannedMove& each : decision.moves) world.carry_out(each);
-  for (const ring::TokenRange& each : decision.merges) {
+  for (const balance::PlannedMove& each : proposal.plan.moves) world.carry_out(each);
+  for (const ring::TokenRange& each : proposal.plan.merges) {
     if (const auto next = ring::merge_cuts(world.document(), each, world.wall())) {
       world.adopt(*next);
     }
@@ -48,11 +48,11 @@ Did run(World& world, Policy& policy, int ticks) {
   Did did;
   for (int tick = 1; tick <= ticks; ++tick) {
     world.observe();
-    const Decision decision = policy.decide(world.input());
-    if (did.moves == 0 && !decision.moves.empty()) did.first_move = tick;
-    did.cuts += decision.cuts.size();
-    did.moves += decision.moves.size();
-    carry_out(world, decision);
+    const Proposal proposal = policy.decide(world.input());
+    if (did.moves == 0 && !proposal.plan.moves.empty()) did.first_move = tick;
+    did.cuts += proposal.cuts.size();
+    did.moves += proposal.plan.moves.size();
+    carry_out(world, proposal);
   }
   return did;
 }
@@ -180,21 +180,21 @@ TEST(DicerPolicy, AssignsOnceAMinute) {
   Skewed world(0.99, 2);
   const auto policy = make_dicer_policy(1);
   world.observe();
-  const Decision first = policy->decide(world.input());
-  EXPECT_FALSE(first.moves.empty());
+  const Proposal first = policy->decide(world.input());
+  EXPECT_FALSE(first.plan.moves.empty());
   // Nothing is carried out, and what the assignment asked for is not asked for again.
   for (int tick = 0; tick < 25; ++tick) {
     world.observe();
-    const Decision next = policy->decide(world.input());
-    for (const balance::PlannedMove& each : next.moves) {
+    const Proposal next = policy->decide(world.input());
+    for (const balance::PlannedMove& each : next.plan.moves) {
       const auto same = [&](const balance::PlannedMove& move) {
         return move.ranges == each.ranges;
       };
-      EXPECT_TRUE(std::ranges::none_of(first.moves, same)) << tick;
+      EXPECT_TRUE(std::ranges::none_of(first.plan.moves, same)) << tick;
     }
   }
   for (int tick = 0; tick < 6; ++tick) world.observe();
-  EXPECT_FALSE(policy->decide(world.input()).moves.empty());
+  EXPECT_FALSE(policy->decide(world.input()).plan.moves.empty());
 }
 
 }  // namespace

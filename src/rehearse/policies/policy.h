@@ -16,12 +16,9 @@ namespace cleave::rehearse {
 
 // What a policy wants done at this tick, in this order. The pool carries out what it can: a move
 // between two nodes that each may take part in one more, a boundary that lies inside of a range.
-struct Decision {
+struct Proposal {
   std::vector<ring::Cut> cuts = {};  // boundaries that move nothing; owned by who owns it
-  std::vector<balance::PlannedMove> moves = {};
-  std::vector<ring::TokenRange> merges = {};    // cuts inside are joined with what is beside them
-  std::vector<balance::Verdict> verdicts = {};  // why not more, where the policy can say
-  std::string advice = {};                      // for people; "" = none
+  balance::Plan plan = {};           // what the policy has no idea of stays empty
 };
 
 class Policy {
@@ -33,8 +30,8 @@ class Policy {
 
   virtual std::string_view name() const = 0;
 
-  // Once a tick of two seconds. `trigger` of the input is the policy's own affair.
-  virtual Decision decide(const balance::Input& input) = 0;
+  // Once a tick of two seconds. `trigger` of the input is that of the plan before.
+  virtual Proposal decide(const balance::Input& input) = 0;
 };
 
 // "cleave", "static", "halve", "cockroach", "pd", "dicer"; nullptr: there is none of this name.

@@ -39,19 +39,20 @@ class CockroachPolicy final : public Policy {
 
   std::string_view name() const override { return "cockroach"; }
 
-  Decision decide(const balance::Input& input) override {
+  Proposal decide(const balance::Input& input) override {
     Survey survey(input);
-    Decision decision{.cuts = splitter_.cuts(survey), .moves = survey.evacuate()};
+    Proposal proposal{.cuts = splitter_.cuts(survey), .plan = {.moves = survey.evacuate()}};
     std::uint64_t requests = 0;
     for (const SurveyRange& each : survey.ranges()) requests += each.requests;
     const std::uint64_t request_load = requests == 0 ? 0 : survey.total_load() / requests;
     std::vector<NodeId> hottest = survey.free_nodes();
     std::ranges::reverse(hottest);
     for (const NodeId each : hottest) {
-      if (auto move = shed(survey, each, request_load)) decision.moves.push_back(std::move(*move));
+      if (auto move = shed(survey, each, request_load))
+        proposal.plan.moves.push_back(std::move(*move));
     }
-    if (const auto merge = merge_one(survey)) decision.merges.push_back(*merge);
-    return decision;
+    if (const auto merge = merge_one(survey)) proposal.plan.merges.push_back(*merge);
+    return proposal;
   }
 
  private:

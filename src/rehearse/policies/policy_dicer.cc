@@ -71,17 +71,17 @@ class DicerPolicy final : public Policy {
  public:
   std::string_view name() const override { return "dicer"; }
 
-  Decision decide(const balance::Input& input) override {
+  Proposal decide(const balance::Input& input) override {
     Survey survey(input);
-    Decision decision{.moves = survey.evacuate()};
+    Proposal proposal{.plan = {.moves = survey.evacuate()}};
     smooth(survey);
     if (survey.now().value() >= next_assignment_) {
       next_assignment_ = survey.now().value() + kAssignMillis;
       assign(survey);
-      decision.merges = merges(survey);
+      proposal.plan.merges = merges(survey);
     }
-    carry_out(survey, decision);
-    return decision;
+    carry_out(survey, proposal);
+    return proposal;
   }
 
  private:
@@ -90,7 +90,7 @@ class DicerPolicy final : public Policy {
   std::vector<Slice> split(const Survey& survey, const std::vector<Bin>& bins) const;
   void halve(const SurveyRange& range, double scale, double most, std::vector<Slice>& slices) const;
   static bool place_one(std::vector<Bin>& bins, std::vector<Slice>& slices);
-  void carry_out(Survey& survey, Decision& decision);
+  void carry_out(Survey& survey, Proposal& proposal);
   static std::vector<ring::TokenRange> merges(const Survey& survey);
   std::vector<Bin> bins(const Survey& survey) const;
 
@@ -221,14 +221,14 @@ bool DicerPolicy::place_one(std::vector<Bin>& bins, std::vector<Slice>& slices) 
 }
 
 // What is left of the assignment, where both nodes are free for a move.
-void DicerPolicy::carry_out(Survey& survey, Decision& decision) {
+void DicerPolicy::carry_out(Survey& survey, Proposal& proposal) {
   for (auto pair = wanted_.begin(); pair != wanted_.end();) {
     const auto [source, destination] = pair->first;
     if (survey.node(source).busy || survey.node(destination).busy) {
       ++pair;
       continue;
     }
-    decision.moves.push_back(
+    proposal.plan.moves.push_back(
         survey.move(source, destination, pair->second, "the new assignment has it there"));
     pair = wanted_.erase(pair);
   }

@@ -22,13 +22,13 @@ class HalvePolicy final : public Policy {
  public:
   std::string_view name() const override { return "halve"; }
 
-  Decision decide(const balance::Input& input) override {
+  Proposal decide(const balance::Input& input) override {
     Survey survey(input);
-    Decision decision{.moves = survey.evacuate()};
+    Proposal proposal{.plan = {.moves = survey.evacuate()}};
     const std::vector<NodeId> free = survey.free_nodes();
-    if (free.size() < 2) return decision;
-    if (auto move = halve(survey, free.back(), free.front())) decision.moves.push_back(*move);
-    return decision;
+    if (free.size() < 2) return proposal;
+    if (auto move = halve(survey, free.back(), free.front())) proposal.plan.moves.push_back(*move);
+    return proposal;
   }
 
  private:

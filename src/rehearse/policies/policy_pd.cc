@@ -54,21 +54,21 @@ class PdPolicy final : public Policy {
 
   std::string_view name() const override { return "pd"; }
 
-  Decision decide(const balance::Input& input) override {
+  Proposal decide(const balance::Input& input) override {
     Survey survey(input);
-    Decision decision{.cuts = splitter_.cuts(survey), .moves = survey.evacuate()};
+    Proposal proposal{.cuts = splitter_.cuts(survey), .plan = {.moves = survey.evacuate()}};
     const std::int64_t now = survey.now().value();
     if (now >= next_report_) {
       next_report_ = now + kReportMillis;
       report(survey);
     }
     if (now >= next_check_) {
-      const bool worked = check(survey, input.view->document().moves.size(), decision);
+      const bool worked = check(survey, input.view->document().moves.size(), proposal);
       wait_ = worked ? kCheckMillis : std::min(2 * wait_, kCheckMillisMax);
       next_check_ = now + wait_;
     }
-    if (const auto merge = merge_one(survey)) decision.merges.push_back(*merge);
-    return decision;
+    if (const auto merge = merge_one(survey)) proposal.plan.merges.push_back(*merge);
+    return proposal;
   }
 
  private:
@@ -88,7 +88,7 @@ class PdPolicy final : public Policy {
 
   void report(const Survey& survey);
   Region rated(const SurveyRange& range) const;
-  bool check(Survey& survey, std::size_t under_way, Decision& decision);
+  bool check(Survey& survey, std::size_t under_way, Proposal& proposal);
   bool may_give(const Survey& survey, const SurveyNode& store) const;
   std::vector<const SurveyRange*> hot_regions(const Survey& survey, NodeId store) const;
   std::optional<Choice> best(const Survey& survey) const;
@@ -162,20 +162,20 @@ bool PdPolicy::uniform(const Survey& survey) {
   return squares * 400 < Wide{mean} * mean * stores;
 }
 
-bool PdPolicy::check(Survey& survey, std::size_t under_way, Decision& decision) {
+bool PdPolicy::check(Survey& survey, std::size_t under_way, Proposal& proposal) {
   bool worked = false;
-  while (under_way + decision.moves.size() < kMovesAtOnce && !uniform(survey)) {
+  while (under_way + proposal.plan.moves.size() < kMovesAtOnce && !uniform(survey)) {
     const std::optional<Choice> choice = best(survey);
     if (!choice) return worked;
     worked = true;
     const SurveyRange& region = *choice->region;
     if (const auto middle = to_be_cut(region, survey.node(choice->source))) {
-      decision.cuts.push_back(boundary_after(region, *middle, "too hot to move", survey.now()));
+      proposal.cuts.push_back(boundary_after(region, *middle, "too hot to move", survey.now()));
       return worked;
     }
     moved_[region.range] = survey.now().value();
-    decision.moves.push_back(survey.move(choice->source, choice->destination, {region.range},
-                                         "makes the two stores most equal"));
+    proposal.plan.moves.push_back(survey.move(choice->source, choice->destination, {region.range},
+                                              "makes the two stores most equal"));
   }
   return worked;
 }

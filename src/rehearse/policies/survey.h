@@ -44,7 +44,7 @@ struct SurveyRange {
 
 // Neighbours of one owner that could be one range: for the merge rules.
 struct Neighbours {
-  ring::TokenRange range = {};  // to be named in Decision::merges
+  ring::TokenRange range = {};  // to be named in Plan::merges
   std::uint64_t load = 0;       // of both together
   std::uint64_t peak = 0;       // of the last ten minutes, likewise
   std::uint64_t bytes = 0;
