@@ -75,14 +75,6 @@ std::string trust(const Board& board, Why& why) {
   return "";
 }
 
-std::uint32_t cuts_left(const Board& board) {
-  const Constants& constants = board.constants();
-  const std::size_t by_nodes = board.nodes().size() * constants.cuts_per_node;
-  const std::size_t most = std::min<std::size_t>(by_nodes, constants.cuts_max);
-  const std::size_t cuts = board.input().view->document().cuts.size();
-  return static_cast<std::uint32_t>(most - std::min(most, cuts));
-}
-
 // Moves by load, unless something says that load is no guide now.
 void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, const Goal& goal,
                Plan& plan) {
@@ -90,11 +82,8 @@ void plan_load(Board& board, const Calm& calm, const Phantoms& phantoms, const G
     plan_gather(board, calm, plan);
     return;
   }
-  const HeatTask task{.engaged = plan.trigger.engaged,
-                      .goal = goal,
-                      .cuts_left = cuts_left(board),
-                      .phantoms = phantoms};
-  plan_heat(board, calm, task, plan);
+  plan_heat(board, calm, {.engaged = plan.trigger.engaged, .goal = goal, .phantoms = phantoms},
+            plan);
 }
 
 void plan_all(Board& board, const Calm& calm, const Phantoms& phantoms, const Goal& goal,

@@ -7,6 +7,7 @@
 
 #include "balance/input/pieces.h"
 #include "balance/plan/text.h"
+#include "balance/steps/leveller.h"
 #include "balance/steps/parting.h"
 #include "balance/steps/parts.h"
 #include "balance/steps/targets.h"
@@ -34,19 +35,15 @@ Pieces one_token(Token token, std::uint64_t load) {
   return {.windows = {window}, .load = load, .keys = 1};
 }
 
-class HeatPlanner {
+class HeatPlanner : private Leveller {
  public:
   HeatPlanner(Board& board, const Calm& calm, const HeatTask& task, Plan& plan)
-      : board_(board),
-        calm_(calm),
+      : Leveller(board, calm, plan),
         task_(task),
         goal_(task.goal),
-        plan_(plan),
-        constants_(board.constants()),
         targets_(board, calm),
         rng_(board.input().seed),
         heavy_(plan.heavy),
-        cuts_left_(task.cuts_left),
         load_a_piece_(load_a_piece()) {}
 
   void run() {
@@ -82,6 +79,7 @@ class HeatPlanner {
   bool careful() const {
     return task_.engaged == Engaged::kSlow || task_.engaged == Engaged::kCheap;
   }
+  std::uint32_t divisor() const { return careful() ? constants_.slow_divisor : 1; }
   bool cheap_only() const { return polishing_ || task_.engaged == Engaged::kCheap; }
   bool costs_little(const BoardNode& source, const Pieces& pieces) const;
   void help(NodeId id);
@@ -108,7 +106,6 @@ class HeatPlanner {
   bool held(const BoardNode& source, const ring::RangeSet& ranges) const;
   std::optional<HeavyToken> heaviest_on(NodeId node) const;
   std::uint32_t hour_ppm() const;
-  UnixMillis budget_until() const;
   std::uint64_t keys_left(const BoardNode& source) const;
   Price price(const BoardNode& source) const;
   std::uint64_t excess(const BoardNode& node) const {
@@ -148,19 +145,13 @@ class HeatPlanner {
     return Wide{node.load} * kMillion >= Wide{node.capacity} * constants_.urgent_capacity_ppm;
   }
 
-  Board& board_;
-  const Calm& calm_;
   const HeatTask& task_;
   Goal goal_;               // now
   bool polishing_ = false;  // only what costs next to nothing, and no word about what does not
-  Plan& plan_;
-  const Constants& constants_;
   Targets targets_;
   Rng rng_;
   std::vector<HeavyToken> heavy_;  // heaviest first; planned moves done
-  std::uint32_t cuts_left_;
   std::uint64_t load_a_piece_;
-  std::uint64_t keys_used_ = 0;
 };
 
 // Worst first.
@@ -221,17 +212,14 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
   return false;
 }
 
-// Into the plan, and on the board.
 void HeatPlanner::take(PlannedMove move, Tries& tries) {
-  move.alternatives = std::move(tries.targets.rejected);
-  board_.apply(move);
-  targets_.update(move.source);
-  targets_.update(move.destination);
+  Leveller::take(std::move(move), std::move(tries.targets.rejected));
+  const PlannedMove& taken = plan_.moves.back();
+  targets_.update(taken.source);
+  targets_.update(taken.destination);
   for (HeavyToken& each : heavy_) {
-    if (ring::contains(move.ranges, each.token)) each.node = move.destination;
+    if (ring::contains(taken.ranges, each.token)) each.node = taken.destination;
   }
-  if (!ordered(move.cause)) keys_used_ += move.keys;
-  plan_.moves.push_back(std::move(move));
 }
 
 // A token that alone is too much for its node, but not for a larger one: all that could be done
@@ -275,10 +263,7 @@ bool HeatPlanner::try_parting(const BoardNode& source, PartingFor why, Tries& tr
 // Why nothing is even tried for the node; "" = it is.
 std::string HeatPlanner::refusal(const BoardNode& source, Verdict& verdict) const {
   const std::string who = "node '" + source.name + "' is at " + times(source.level());
-  if (!source.no_source.empty()) {
-    verdict.why = Why::kVeto;
-    return who + ", but no move may touch it: " + source.no_source;
-  }
+  if (!source.no_source.empty()) return who + ", but " + vetoed(source, verdict);
   if (source.moves_out >= constants_.moves_out_max) {
     verdict.why = Why::kInFlight;
     return who + " even after its move under way; the next one waits for it";
@@ -339,26 +324,19 @@ std::optional<PlannedMove> HeatPlanner::move_if_worth(const BoardNode& source,
     no = "it lacks memory for " + bytes_text(move.bytes);
     return std::nullopt;
   }
-  for (const Window& each : pieces.windows) cuts_left_ -= std::min(cuts_left_, cuts_of(each));
+  for (const Window& each : pieces.windows) spend_cuts(cuts_of(each));
   return move;
 }
 
-// What the source could give to the target: its ranges without those in flight, those put there
-// just now, and those that left the target not long ago.
 std::vector<Stretch> HeatPlanner::stretches(const BoardNode& source,
                                             const BoardNode& target) const {
-  const ring::RangeSet& away = calm_.left(target.id);
   std::vector<Stretch> result;
-  const auto add = [&](const BoardRange& from, const ring::TokenRange& range) {
-    result.push_back({.range = range,
-                      .load = board_.load_in(from, range),
-                      .tokens = board_.tokens_in(from, range),
+  for (const Offer& each : offers(source, target)) {
+    const BoardRange& from = *each.of;
+    result.push_back({.range = each.range,
+                      .load = board_.load_in(from, each.range),
+                      .tokens = board_.tokens_in(from, each.range),
                       .fresh_cut = from.fresh_cut || calm_.cut_just_now(from.range)});
-  };
-  for (const BoardRange& each : board_.ranges_of(source.id)) {
-    for (const ring::TokenRange& free : ring::outside(each.range, calm_.dwelling())) {
-      for (const ring::TokenRange& range : ring::outside(free, away)) add(each, range);
-    }
   }
   return result;
 }
@@ -404,26 +382,19 @@ bool HeatPlanner::costs_little(const BoardNode& source, const Pieces& pieces) co
 
 PlannedMove HeatPlanner::move_of(const BoardNode& source, const BoardNode& target,
                                  const Pieces& pieces) const {
-  PlannedMove move{.source = source.id, .destination = target.id};
-  std::vector<ring::TokenRange> ranges;
+  Cargo cargo{.load = pieces.load, .keys = pieces.keys};
   const Price by = board_.price_of(source);
   for (const Window& each : pieces.windows) {
-    ranges.push_back(each.range);
-    move.bytes += by.bytes_in(each.range, each.keys);
+    cargo.ranges.push_back(each.range);
+    cargo.bytes += by.bytes_in(each.range, each.keys);
   }
-  move.ranges = ring::normalised(std::move(ranges));
-  move.cause = careful() ? Cause::kSlow : urgent(source) ? Cause::kUrgent : Cause::kHot;
   const Phantom* phantom = phantom_of(source);
-  if (phantom != nullptr) {
-    move.cause = Cause::kPresplit;
-    move.pin_until = phantom->until;
-  }
-  move.load = pieces.load;
-  move.keys = pieces.keys;
-  move.source_before = source.load;
-  move.source_after = source.load - pieces.load;
-  move.destination_before = target.load;
-  move.destination_after = target.load + pieces.load;
+  const Cause cause = phantom != nullptr ? Cause::kPresplit
+                      : careful()        ? Cause::kSlow
+                      : urgent(source)   ? Cause::kUrgent
+                                         : Cause::kHot;
+  PlannedMove move = balance::move_of(source, target, std::move(cargo), cause);
+  if (phantom != nullptr) move.pin_until = phantom->until;
   move.reason = std::string(to_string(move.cause)) + ": '" + source.name + "' at " +
                 times(source.level()) + " of its fair load (" +
                 percent(source.load, source.capacity) + " of its capacity) gives " +
@@ -444,9 +415,7 @@ std::uint32_t HeatPlanner::hour_ppm() const {
 
 std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
   if (phantom_of(source) != nullptr) return std::max<std::uint64_t>(source.keys, 1);
-  const std::uint32_t divisor = careful() ? constants_.slow_divisor : 1;
-  const std::uint64_t hour = calm_.keys_left(board_.total_keys(), hour_ppm());
-  return std::min(above(keys_a_plan(board_) / divisor, keys_used_), above(hour, keys_used_));
+  return Leveller::keys_left(hour_ppm(), divisor());
 }
 
 // In a small pool the budget is small, and what a piece costs beside its keys must be too, or the
@@ -472,12 +441,6 @@ bool HeatPlanner::out_of_reach(const Candidates& targets) const {
   return targets.nodes.empty() || level < board_.node(targets.nodes.front()).level();
 }
 
-// When a whole plan's keys may be moved again; 0 = by the next plan already.
-UnixMillis HeatPlanner::budget_until() const {
-  const std::uint32_t divisor = careful() ? constants_.slow_divisor : 1;
-  return calm_.keys_left_at(keys_a_plan(board_) / divisor, board_.total_keys(), hour_ppm());
-}
-
 // Why nothing more is tried although it would help: what has to be paid for it is not there.
 std::optional<Verdict> HeatPlanner::out_of_budget(const BoardNode& source,
                                                   const Tries& tries) const {
@@ -496,14 +459,11 @@ std::optional<Verdict> HeatPlanner::out_of_budget(const BoardNode& source,
                    " ms of its time that a look at its " + std::to_string(source.keys) +
                    " keys takes";
   } else if (tries.lacked_keys || keys_left(source) == 0) {
-    verdict.why = Why::kBudget;
-    verdict.until = budget_until();
-    verdict.text =
-        "the budget of keys is used up: " + std::to_string(calm_.keys_last_hour() + keys_used_) +
-        " moved in this hour";
+    // Until a whole plan's may be moved again.
+    verdict.text = no_keys(keys_a_plan(board_) / divisor(), hour_ppm(), verdict) + ": " +
+                   std::to_string(calm_.keys_last_hour() + keys_used_) + " moved in this hour";
   } else if (tries.lacked_cuts) {
-    verdict.why = Why::kCuts;
-    verdict.text = "the pool has as many cuts as it may have; merges come first";
+    verdict.text = no_cuts(verdict);
   } else if (tries.no_memory) {
     verdict.why = Why::kNoTarget;
     verdict.text = "the nodes with room for its load lack memory for its keys";
@@ -527,17 +487,13 @@ bool HeatPlanner::held(const BoardNode& source, const ring::RangeSet& ranges) co
 
 std::optional<Verdict> HeatPlanner::must_wait(const BoardNode& source, const Tries& tries) const {
   Verdict verdict{.node = source.id};
-  ring::RangeSet own;
-  for (const BoardRange& each : board_.ranges_of(source.id)) own.push_back(each.range);
   const auto& open = tries.targets.nodes;
   if (tries.targets.pair_rests_until != UnixMillis{}) {
     verdict.why = Why::kRests;
     verdict.until = tries.targets.pair_rests_until;
     verdict.text = "the last moves to nodes with room were aborted; tried again soon";
   } else if (held(source, calm_.dwelling())) {
-    verdict.why = Why::kDwell;
-    verdict.until = calm_.dwelling_until(own);
-    verdict.text = "what could be given was put there only just now";
+    verdict.text = dwells(source, verdict);
   } else if (!open.empty() && held(source, calm_.left(open.front()))) {
     verdict.why = Why::kDwell;
     verdict.text = "what could be given came from '" + board_.node(open.front()).name +

@@ -18,7 +18,6 @@ namespace cleave::balance {
 struct HeatTask {
   Engaged engaged = Engaged::kIdle;
   Goal goal = {};
-  std::uint32_t cuts_left = 0;  // that the document may grow by
   // Nodes that expected load makes hot are worked on whatever `engaged` says: outside of the key
   // budget, because a person ordered it.
   const Phantoms& phantoms;

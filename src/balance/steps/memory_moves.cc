@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "balance/plan/text.h"
+#include "balance/steps/leveller.h"
 #include "balance/steps/memory_trigger.h"
 #include "balance/steps/parts.h"
 #include "balance/steps/unsplittable.h"
@@ -55,19 +56,11 @@ struct Taken {
   Estimate size = {};
 };
 
-class MemoryPlanner {
+class MemoryPlanner : private Leveller {
  public:
   MemoryPlanner(Board& board, const Calm& calm, Plan& plan)
-      : board_(board),
-        calm_(calm),
-        plan_(plan),
-        constants_(board.constants()),
-        mean_ppm_(mean_use_ppm(board)) {
-    const std::size_t most =
-        std::min<std::size_t>(board.nodes().size() * constants_.cuts_per_node, constants_.cuts_max);
-    std::size_t cuts = board.input().view->document().cuts.size();
-    for (const PlannedMove& each : plan.moves) cuts += 2 * each.ranges.size();
-    cuts_left_ = above(most, cuts);
+      : Leveller(board, calm, plan), mean_ppm_(mean_use_ppm(board)) {
+    for (const PlannedMove& each : plan.moves) spend_cuts(2 * each.ranges.size());
   }
 
   void run() {
@@ -99,9 +92,7 @@ class MemoryPlanner {
   bool give_large(const BoardNode& source, const BoardNode& target, Verdict& verdict);
   std::uint64_t load_room(const BoardNode& target) const;
   std::string why_not(const BoardNode& source, const BoardNode& target, const Taken& taken) const;
-  ring::RangeSet own_ranges(const BoardNode& source) const;
-  bool dwells(const BoardNode& source) const;
-  std::uint64_t keys_for(const BoardNode& source) const;
+  bool mostly_dwells(const BoardNode& source) const;
   std::uint32_t hour_ppm(const BoardNode& source) const;
   std::string refusal(const BoardNode& source, Verdict& verdict) const;
   std::vector<NodeId> targets(const BoardNode& source, Verdict& verdict) const;
@@ -113,13 +104,7 @@ class MemoryPlanner {
   bool worth(const BoardNode& source, const Taken& taken) const;
   void explain(const BoardNode& source, const Taken& best, Verdict verdict) const;
 
-  Board& board_;
-  const Calm& calm_;
-  Plan& plan_;
-  const Constants& constants_;
   std::uint64_t mean_ppm_;
-  std::uint64_t keys_planned_ = 0;
-  std::uint64_t cuts_left_ = 0;
 };
 
 void MemoryPlanner::help(NodeId id) {
@@ -151,7 +136,10 @@ void MemoryPlanner::help(NodeId id) {
 
 Allowance MemoryPlanner::allowed(const BoardNode& source, const BoardNode& target,
                                  std::uint64_t bytes) const {
-  return {.bytes = bytes, .keys = keys_for(source), .load = load_room(target), .cuts = cuts_left_};
+  return {.bytes = bytes,
+          .keys = keys_left(hour_ppm(source)),
+          .load = load_room(target),
+          .cuts = cuts_left_};
 }
 
 // By so little of its capacity any node may be above the mean: the trigger does not call that high.
@@ -178,12 +166,10 @@ bool MemoryPlanner::move(const BoardNode& source, const BoardNode& target,
                          const std::vector<Part>& parts, const std::string& why, Verdict& verdict) {
   PlannedMove move = move_of_parts(board_, source, target, parts, Cause::kMemory);
   if (!fits_memory(target, move, constants_)) return false;
-  move.alternatives = std::move(verdict.alternatives);
   move.reason = verdict.text + " and gives " + pieces_text(move) + ", " + why + ", to '" +
                 target.name + "' at " + percent(target.memory, target.memory_max);
-  keys_planned_ += move.keys;
-  cuts_left_ -= std::min<std::uint64_t>(cuts_left_, 2 * move.ranges.size());
-  carry_out(board_, plan_, std::move(move));
+  spend_cuts(2 * move.ranges.size());
+  Leveller::take(std::move(move), std::move(verdict.alternatives));
   return true;
 }
 
@@ -228,17 +214,9 @@ std::uint32_t MemoryPlanner::hour_ppm(const BoardNode& source) const {
              : constants_.hour_keys_ppm;
 }
 
-std::uint64_t MemoryPlanner::keys_for(const BoardNode& source) const {
-  const std::uint64_t hour_keys = calm_.keys_left(board_.total_keys(), hour_ppm(source));
-  return above(std::min(keys_a_plan(board_), hour_keys), keys_planned_);
-}
-
 // Why nothing is even tried; "" = it is.
 std::string MemoryPlanner::refusal(const BoardNode& source, Verdict& verdict) const {
-  if (!source.no_source.empty()) {
-    verdict.why = Why::kVeto;
-    return "no move may touch it: " + source.no_source;
-  }
+  if (!source.no_source.empty()) return vetoed(source, verdict);
   if (source.moves_out >= constants_.moves_out_max) {
     verdict.why = Why::kInFlight;
     return "its move under way comes first";
@@ -287,20 +265,16 @@ std::vector<Piece> MemoryPlanner::pieces(const BoardNode& source, const BoardNod
   const auto add = [&](const BoardRange& of, const ring::TokenRange& range) {
     result.push_back(piece_of(source, {range, source.id, board_.load_in(of, range), &of}));
   };
-  for (const BoardRange& each : board_.ranges_of(source.id)) {
-    for (const ring::TokenRange& free : ring::outside(each.range, calm_.dwelling())) {
-      for (const ring::TokenRange& range : ring::outside(free, calm_.left(target.id))) {
-        if (price.stock == nullptr) {
-          add(each, range);
-          continue;
-        }
-        const auto slices = price.stock->slices();
-        auto slice = std::ranges::lower_bound(slices, range.first, {},
-                                              [](const Slice& of) { return of.range.last; });
-        for (; slice != slices.end() && slice->range.first <= range.last; ++slice) {
-          add(each, ring::common(slice->range, range));
-        }
-      }
+  for (const Offer& each : offers(source, target)) {
+    if (price.stock == nullptr) {
+      add(*each.of, each.range);
+      continue;
+    }
+    const auto slices = price.stock->slices();
+    auto slice = std::ranges::lower_bound(slices, each.range.first, {},
+                                          [](const Slice& of) { return of.range.last; });
+    for (; slice != slices.end() && slice->range.first <= each.range.last; ++slice) {
+      add(*each.of, ring::common(slice->range, each.range));
     }
   }
   std::ranges::sort(result,
@@ -370,14 +344,8 @@ bool MemoryPlanner::worth(const BoardNode& source, const Taken& taken) const {
   return taken.size.bytes > 0 && taken.size.bytes >= least;
 }
 
-ring::RangeSet MemoryPlanner::own_ranges(const BoardNode& source) const {
-  ring::RangeSet own;
-  for (const BoardRange& each : board_.ranges_of(source.id)) own.push_back(each.range);
-  return own;
-}
-
 // Most of what the node could give must stay where it is for now.
-bool MemoryPlanner::dwells(const BoardNode& source) const {
+bool MemoryPlanner::mostly_dwells(const BoardNode& source) const {
   Wide stays = 0;
   Wide free = 0;
   for (const ring::TokenRange& each : own_ranges(source)) {
@@ -398,13 +366,10 @@ void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict 
       if (token && (largest == nullptr || each.bytes > largest->bytes)) largest = &each;
     }
   }
-  if (keys_for(source) == 0) {
-    verdict.why = Why::kBudget;
-    verdict.until = calm_.keys_left_at(1, board_.total_keys(), hour_ppm(source));
-    verdict.text += ", but the budget of keys is used up";
+  if (keys_left(hour_ppm(source)) == 0) {
+    verdict.text += ", but " + no_keys(1, hour_ppm(source), verdict);
   } else if (cuts_left_ < 2) {
-    verdict.why = Why::kCuts;
-    verdict.text += ", but the pool has as many cuts as it may have; merges come first";
+    verdict.text += ", but " + no_cuts(verdict);
   } else if (largest != nullptr && largest->bytes > above(source.memory, mean_of(source)) / 2) {
     verdict.why = Why::kUnsplittable;
     verdict.token = largest->range.first;
@@ -417,10 +382,8 @@ void MemoryPlanner::explain(const BoardNode& source, const Taken& best, Verdict 
     verdict.why = Why::kTooSmall;
     verdict.text += ", and the " + bytes_text(best.size.bytes) +
                     " that anybody could take are not worth a move";
-  } else if (dwells(source)) {
-    verdict.why = Why::kDwell;
-    verdict.until = calm_.dwelling_until(own_ranges(source));
-    verdict.text += ", but what could be given was put there only just now";
+  } else if (mostly_dwells(source)) {
+    verdict.text += ", but " + dwells(source, verdict);
   } else {
     verdict.why = Why::kNoTarget;
     verdict.text += ", and nobody can take any of it";

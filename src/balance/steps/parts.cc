@@ -56,24 +56,32 @@ std::uint64_t room_of(const BoardNode& node, const Constants& constants) {
   return above(ppm_of(node.fair, constants.fill_ppm), node.load);
 }
 
+PlannedMove move_of(const BoardNode& source, const BoardNode& target, Cargo cargo, Cause cause) {
+  return {.ranges = ring::normalised(std::move(cargo.ranges)),
+          .source = source.id,
+          .destination = target.id,
+          .cause = cause,
+          .load = cargo.load,
+          .keys = cargo.keys,
+          .bytes = cargo.bytes,
+          .source_before = source.load,
+          .source_after = source.load - std::min(source.load, cargo.load),
+          .destination_before = target.load,
+          .destination_after = target.load + cargo.load};
+}
+
 PlannedMove move_of_parts(const Board& board, const BoardNode& source, const BoardNode& target,
                           const std::vector<Part>& parts, Cause cause) {
-  PlannedMove move{.source = source.id, .destination = target.id, .cause = cause};
+  Cargo cargo;
   const Price price = board.price_of(source);
-  std::vector<ring::TokenRange> ranges;
   for (const Part& each : parts) {
-    ranges.push_back(each.range);
-    move.load += each.load;
+    cargo.ranges.push_back(each.range);
+    cargo.load += each.load;
     const std::uint64_t keys = price.keys_in(each.range);
-    move.keys += keys;
-    move.bytes += price.bytes_in(each.range, keys);
+    cargo.keys += keys;
+    cargo.bytes += price.bytes_in(each.range, keys);
   }
-  move.ranges = ring::normalised(std::move(ranges));
-  move.source_before = source.load;
-  move.source_after = source.load - std::min(source.load, move.load);
-  move.destination_before = target.load;
-  move.destination_after = target.load + move.load;
-  return move;
+  return move_of(source, target, std::move(cargo), cause);
 }
 
 std::uint64_t keys_a_plan(const Board& board) {

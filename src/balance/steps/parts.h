@@ -40,7 +40,18 @@ std::uint64_t keys_a_plan(const Board& board);
 // Load that the node can take before it is full by constants.fill_ppm.
 std::uint64_t room_of(const BoardNode& node, const Constants& constants);
 
-// All but the reason. Requires: parts of the source, not empty.
+// What changes place.
+struct Cargo {
+  std::vector<ring::TokenRange> ranges = {};  // in any order
+  std::uint64_t load = 0;                     // nanoseconds a second
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
+};
+
+// All but the reason.
+PlannedMove move_of(const BoardNode& source, const BoardNode& target, Cargo cargo, Cause cause);
+
+// Likewise. Requires: parts of the source, not empty.
 PlannedMove move_of_parts(const Board& board, const BoardNode& source, const BoardNode& target,
                           const std::vector<Part>& parts, Cause cause);
 
