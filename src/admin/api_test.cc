@@ -347,6 +347,8 @@ TEST_F(ApiTest, PlanShowsStepsAndRefusals) {
   EXPECT_EQ(shown["moves"][0]["destination"], "b");
   EXPECT_EQ(shown["moves"][0]["reason"], "a is at 2.0 of its fair load");
   EXPECT_EQ(shown["verdicts"][0]["token"], "0000000000000009");
+  EXPECT_EQ(shown["verdicts"][0]["why"], "unsplittable");
+  EXPECT_EQ(shown["verdicts"][0]["remedy"], balance::reason_of(balance::Why::kUnsplittable).remedy);
 }
 
 TEST_F(ApiTest, SurveyShowsWhatIsOnTheServers) { EXPECT_EQ(get("/adopt")["nodes"][0]["keys"], 5); }

@@ -8,8 +8,6 @@
 namespace cleave::admin {
 namespace {
 
-constexpr std::size_t kWhys = static_cast<std::size_t>(balance::Why::kSample) + 1;
-
 // One family: its HELP and TYPE lines once, then its samples.
 class Family {
  public:
@@ -159,14 +157,10 @@ void add_leftovers(std::string& text, const ring::Document& document) {
 
 // Of the last plan: why nothing, or not more, is done.
 void add_verdicts(std::string& text, const balance::Plan& plan) {
-  std::array<std::uint64_t, kWhys> counts{};
-  for (const balance::Verdict& verdict : plan.verdicts) {
-    ++counts[static_cast<std::size_t>(verdict.why)];
-  }
   Family family(text, "cleave_verdicts", "gauge", "What the last plan does not help, by reason.");
-  for (std::size_t i = 0; i < kWhys; ++i) {
-    const std::string_view name = balance::to_string(static_cast<balance::Why>(i));
-    family.sample(counts[i], "reason=\"" + std::string(name) + "\"");
+  for (const balance::Reason& reason : balance::reasons()) {
+    const auto count = std::ranges::count(plan.verdicts, reason.why, &balance::Verdict::why);
+    family.sample(static_cast<std::uint64_t>(count), "reason=\"" + std::string(reason.name) + "\"");
   }
 }
 

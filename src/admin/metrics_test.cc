@@ -118,8 +118,6 @@ TEST(Metrics, CarriesTheValues) {
                            "cleave_mode{mode=\"observe\"} 0\n",
                            "cleave_trouble{kind=\"node-down\"} 1\n",
                            "cleave_trouble{kind=\"coordinator-away\"} 0\n",
-                           "cleave_verdicts{reason=\"no-target\"} 1\n",
-                           "cleave_verdicts{reason=\"budget\"} 0\n",
                            "cleave_moves_ended_total{end=\"committed\"} 3\n",
                            "cleave_moves_ended_total{end=\"aborted\"} 1\n",
                            "cleave_moved_keys_total 700\n",
@@ -136,6 +134,15 @@ TEST(Metrics, CarriesTheValues) {
 
 TEST(Metrics, WhatIsNotKnownIsLeftOut) {
   EXPECT_EQ(metrics_text().find("cleave_node_keys{node=\"b\"}"), std::string::npos);
+}
+
+TEST(Metrics, VerdictsAreCountedByEachReasonThereIs) {
+  const std::string text = metrics_text();
+  for (const balance::Reason& each : balance::reasons()) {
+    const std::string sample = "cleave_verdicts{reason=\"" + std::string(each.name) + "\"} " +
+                               (each.why == balance::Why::kNoTarget ? "1" : "0") + "\n";
+    EXPECT_NE(text.find(sample), std::string::npos) << sample;
+  }
 }
 
 // Steps of the fake router: 3 below 1 ms, 1 below 2 ms, 2 from 4 to 5 ms, 1 beyond.

@@ -31,9 +31,11 @@ Json render_planned(const balance::PlannedMove& move, const ring::Document& docu
 }
 
 Json render_verdict(const balance::Verdict& verdict, const ring::Document& document) {
-  Json json = {{"why", balance::to_string(verdict.why)},
+  const balance::Reason& reason = balance::reason_of(verdict.why);
+  Json json = {{"why", reason.name},
                {"node", name_of(document, verdict.node)},
                {"text", verdict.text},
+               {"remedy", reason.remedy},
                {"key", shown(verdict.key)},
                {"until_ms", verdict.until.value()},
                {"alternatives", render_alternatives(verdict.alternatives, document)}};

@@ -23,6 +23,12 @@ void print_passed_over(const Json& decision) {
   if (!text.empty()) print_line("      " + text, 6);
 }
 
+// The reason's name, and what a person can do.
+void print_remedy(const Json& verdict) {
+  const std::string remedy = verdict.value("remedy", "");
+  if (!remedy.empty()) print_line("      " + verdict.value("why", "") + ": " + remedy, 6);
+}
+
 std::string until(const Json& verdict) {
   const UnixMillis time{verdict.value("until_ms", std::int64_t{0})};
   return time == UnixMillis{} ? "" : " (until " + to_text(time) + ")";
@@ -117,6 +123,7 @@ void print_plan(const Json& plan) {
   }
   for (const Json& verdict : plan["verdicts"]) {
     print_line("not   " + verdict_text(verdict), 6);
+    print_remedy(verdict);
     print_passed_over(verdict);
   }
   if (plan["moves"].empty() && plan["merges"].empty() && plan["verdicts"].empty()) {

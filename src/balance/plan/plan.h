@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "balance/input/trigger.h"
+#include "balance/plan/reasons.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "ring/token_range.h"
@@ -64,30 +65,6 @@ struct PlannedMove {
   friend bool operator==(const PlannedMove&, const PlannedMove&) = default;
 };
 
-// Why something is not done.
-enum class Why : std::uint8_t {
-  kFrozen,         // a person said so
-  kUpgrade,        // routers of two versions share the pool
-  kScheme,         // it places keys so that no range can be moved
-  kNoHeat,         // the picture is missing, of another ring, or mostly remembered
-  kTooManyDown,    // so many nodes are unhealthy that load is no guide
-  kBadInput,       // what the planner was told cannot be
-  kNotLongEnough,  // hot, but not yet for long enough
-  kUsual,          // hot, but no more than at this hour of other days: levelled slowly
-  kInFlight,       // it is being helped already
-  kVeto,           // the node must take part in no move
-  kRests,          // its last moves failed or did not help
-  kBudget,         // keys moved in this plan or hour
-  kCuts,           // too many cuts already
-  kDwell,          // what could be moved was moved only just now
-  kUnsplittable,   // one token is the load, or a few are that fit nowhere
-  kBound,          // what no placement can better is higher
-  kNoTarget,       // nobody has room
-  kTooSmall,       // what could be moved would not help enough
-  kScripts,        // scripts may be writing keys there that would stay behind
-  kSample,         // where its bytes lie is not known yet
-};
-
 // Something hot or ordered that is not helped by this plan.
 struct Verdict {
   Why why = Why::kTooSmall;
@@ -130,6 +107,5 @@ struct Plan {
 };
 
 std::string_view to_string(Cause cause);
-std::string_view to_string(Why why);
 
 }  // namespace cleave::balance
