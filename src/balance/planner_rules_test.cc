@@ -13,6 +13,21 @@ constexpr std::int64_t kMinute = 60'000;
 
 UnixMillis in(std::int64_t millis) { return UnixMillis{kNow.value() + millis}; }
 
+// ---- drains ---------------------------------------------------------------------------------
+
+TEST_F(PlannerTest, ADrainOfWhichAMoveWasAbortedWaitsForThePersonWhoDidThat) {
+  document_ = *ring::drain_node(document_, NodeId{2}, kNow);
+  const auto of_drain = [](const PlannedMove& each) { return each.cause == Cause::kDrain; };
+  ASSERT_EQ(std::ranges::count_if(planned().moves, of_drain), 1);
+  document_.nodes[1].drain_held = true;
+  load({100, 100, 100, 100});
+  const Plan plan = planned();
+  EXPECT_EQ(std::ranges::count_if(plan.moves, of_drain), 0);
+  const auto verdict = std::ranges::find(plan.verdicts, NodeId{2}, &Verdict::node);
+  ASSERT_NE(verdict, plan.verdicts.end());
+  EXPECT_EQ(verdict->why, Why::kFrozen);
+}
+
 // ---- expected load --------------------------------------------------------------------------
 
 class ExpectedTest : public PlannerTest {

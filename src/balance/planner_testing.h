@@ -31,6 +31,8 @@ class PlannerTest : public ::testing::Test {
   // each, by one well sampled token in the middle.
   void load(const std::vector<std::uint64_t>& percent, std::size_t pieces = 40) {
     view_ = test_view(document_);
+    loads_.clear();
+    tokens_.clear();
     std::map<NodeId, std::size_t> left;
     for (std::size_t at = 0; at < percent.size(); ++at) {
       left[NodeId{static_cast<std::uint32_t>(at + 1)}] = pieces;

@@ -83,6 +83,12 @@ void plan_drains(Board& board, const Calm& calm, Plan& plan) {
     const std::vector<Part> parts = parts_of(board, source.id);
     if (parts.empty()) continue;
     const std::string who = "node '" + source.name + "' is being drained";
+    if (ring::find_node(board.input().view->document(), source.id)->drain_held) {
+      plan.verdicts.push_back({.why = Why::kFrozen,
+                               .node = source.id,
+                               .text = who + ", but a move of its drain was aborted by order"});
+      continue;
+    }
     if (!source.no_source.empty()) {
       plan.verdicts.push_back({.why = Why::kVeto,
                                .node = source.id,

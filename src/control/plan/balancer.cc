@@ -223,7 +223,7 @@ void Balancer::make_plan() {
   facts.expected = expected_of(view_->document());
   balance::Plan plan = loop_.step(std::move(facts));
   add_outlook(plan, now);
-  leave_out_held(plan);
+  leave_out_unordered(plan);
   leave_out_scripts(plan);
   hold_proposal(plan);
   plan_id_ = id_of(plan, view_->epoch());
@@ -235,27 +235,13 @@ void Balancer::make_plan() {
   if (begins && !document.frozen) act(*plan_);
 }
 
-void Balancer::leave_out_held(balance::Plan& plan) const {
+// While a person has everything flattened, in other modes than auto nothing else begins.
+void Balancer::leave_out_unordered(balance::Plan& plan) const {
   const ring::Document& document = view_->document();
-  const auto held = [&](const balance::PlannedMove& move) {
-    const ring::Node* const source = ring::find_node(document, move.source);
-    return move.cause == balance::Cause::kDrain && source != nullptr && source->drain_held;
-  };
-  for (const balance::PlannedMove& move : plan.moves) {
-    if (!held(move)) continue;
-    plan.verdicts.push_back({.why = balance::Why::kFrozen,
-                             .node = move.source,
-                             .text =
-                                 "a move of its drain was aborted by order: it goes on when the "
-                                 "drain is ordered again (`cleave node drain`)"});
-  }
-  std::erase_if(plan.moves, held);
-  // In other modes nothing begins but what is ordered.
-  if (document.flatten && document.mode != ring::Mode::kAuto) {
-    std::erase_if(plan.moves, [](const balance::PlannedMove& move) {
-      return move.cause != balance::Cause::kFlatten;
-    });
-  }
+  if (!document.flatten || document.mode == ring::Mode::kAuto) return;
+  std::erase_if(plan.moves, [](const balance::PlannedMove& move) {
+    return move.cause != balance::Cause::kFlatten;
+  });
 }
 
 // Under load the pieces differ a little from tick to tick: nobody could approve what he has read.

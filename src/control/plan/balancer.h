@@ -111,7 +111,7 @@ class Balancer {
   void tick();
   void make_plan();
   void hold_proposal(balance::Plan& plan);
-  void leave_out_held(balance::Plan& plan) const;
+  void leave_out_unordered(balance::Plan& plan) const;
   void leave_out_scripts(balance::Plan& plan) const;
   void forget_ended(UnixMillis now);
   void add_outlook(balance::Plan& plan, UnixMillis now) const;
