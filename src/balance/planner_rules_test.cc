@@ -25,7 +25,7 @@ TEST_F(PlannerTest, ADrainOfWhichAMoveWasAbortedWaitsForThePersonWhoDidThat) {
   EXPECT_EQ(std::ranges::count_if(plan.moves, of_drain), 0);
   const auto verdict = std::ranges::find(plan.verdicts, NodeId{2}, &Verdict::node);
   ASSERT_NE(verdict, plan.verdicts.end());
-  EXPECT_EQ(verdict->why, Why::kFrozen);
+  EXPECT_EQ(verdict->why, Why::kHeld);
 }
 
 // ---- expected load --------------------------------------------------------------------------

@@ -84,7 +84,7 @@ void plan_drains(Board& board, const Calm& calm, Plan& plan) {
     if (parts.empty()) continue;
     const std::string who = "node '" + source.name + "' is being drained";
     if (ring::find_node(board.input().view->document(), source.id)->drain_held) {
-      plan.verdicts.push_back({.why = Why::kFrozen,
+      plan.verdicts.push_back({.why = Why::kHeld,
                                .node = source.id,
                                .text = who + ", but a move of its drain was aborted by order"});
       continue;
