@@ -150,6 +150,7 @@ Plan plan_for(const Input& input, const heat::Picture& seen, const Phantoms& pha
   } else {
     plan_all(board, calm, phantoms, goal, result);
     explain_waiting(board, levels, goal.stop_ppm, result);
+    explain_windows(input, result);
   }
   result.trigger.calm_plans = calm_plans(input, levels, goal.stop_ppm, result);
   result.predicted_ppm = board.peak_ppm();

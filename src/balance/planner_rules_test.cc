@@ -28,6 +28,55 @@ TEST_F(PlannerTest, ADrainOfWhichAMoveWasAbortedWaitsForThePersonWhoDidThat) {
   EXPECT_EQ(verdict->why, Why::kHeld);
 }
 
+// ---- windows --------------------------------------------------------------------------------
+
+class WindowTest : public PlannerTest {
+ protected:
+  // kNow is 22:13:20 UTC.
+  WindowTest() { input_.orders.windows = {{.from = 23 * 60, .until = 6 * 60}}; }
+
+  std::vector<Verdict> waiting() {
+    std::vector<Verdict> verdicts = planned().verdicts;
+    std::erase_if(verdicts, [](const Verdict& each) { return each.why != Why::kWindow; });
+    return verdicts;
+  }
+};
+
+TEST_F(WindowTest, AMoveThatWaitsForOneIsPlannedAndSaysSo) {
+  load({160, 100, 100, 40});
+  ASSERT_EQ(planned().moves.size(), 1U);
+  const std::vector<Verdict> waits = waiting();
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(waits[0].node, NodeId{1});
+  EXPECT_EQ(waits[0].until, in(46 * kMinute + 40'000));
+  EXPECT_EQ(waits[0].text.find("waits 46 minutes for the next window for moves (UTC: "
+                               "23:00-06:00); it would be: hot: "),
+            0U)
+      << waits[0].text;
+}
+
+TEST_F(WindowTest, NothingWaitsForOneWhereItIsOpenOrNothingBeginsByItself) {
+  for (const ring::Mode mode : {ring::Mode::kObserve, ring::Mode::kApprove, ring::Mode::kAuto}) {
+    document_.mode = mode;
+    load({160, 100, 100, 40});
+    EXPECT_EQ(waiting().size(), mode == ring::Mode::kAuto ? 1U : 0U) << ring::to_string(mode);
+  }
+  input_.orders.windows.push_back({.from = 22 * 60, .until = 22 * 60 + 30});
+  EXPECT_TRUE(waiting().empty());
+}
+
+TEST_F(WindowTest, WhatIsUrgentOrOrderedDoesNotWait) {
+  load({460, 100, 100, 40});  // 92 % of its capacity
+  ASSERT_EQ(planned().moves.size(), 1U);
+  EXPECT_EQ(planned().moves[0].cause, Cause::kUrgent);
+  EXPECT_TRUE(waiting().empty());
+  document_ = *ring::drain_node(document_, NodeId{2}, kNow);
+  load({100, 100, 100, 100});
+  ASSERT_FALSE(planned().moves.empty());
+  EXPECT_EQ(planned().moves[0].cause, Cause::kDrain);
+  EXPECT_TRUE(waiting().empty());
+}
+
 // ---- expected load --------------------------------------------------------------------------
 
 class ExpectedTest : public PlannerTest {

@@ -51,7 +51,7 @@ Input PlanningLoop::input(TickFacts facts) const {
   told.nodes = std::move(facts.nodes);
   for (const Remembered& each : history_) told.history.push_back(each.move);
   told.trigger = trigger_;
-  told.orders = facts.orders;
+  told.orders = std::move(facts.orders);
   told.usual = std::move(facts.usual);
   told.expected = std::move(facts.expected);
   told.constants = facts.constants;

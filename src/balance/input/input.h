@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "balance/input/constants.h"
+#include "balance/input/daily_windows.h"
 #include "balance/input/trigger.h"
 #include "base/clock.h"
 #include "base/ids.h"
@@ -82,9 +83,11 @@ struct PastMove {
   std::optional<std::uint64_t> real_gain = {};  // once it was measured, a minute later
 };
 
-// What a person has ordered beyond what the document says.
+// What a person wants beyond what the document says.
 struct Orders {
   bool flatten = false;  // take every cut back
+  // When moves may begin on the balancer's own will; none: always.
+  std::vector<DailyWindow> windows = {};
 };
 
 struct Input {

@@ -35,6 +35,9 @@ constexpr bool ordered(Cause cause) {
          cause == Cause::kPresplit;
 }
 
+// Whether it may begin only in one of Orders::windows: what nobody ordered and what can wait.
+constexpr bool waits_for_window(Cause cause) { return !ordered(cause) && cause != Cause::kUrgent; }
+
 // A node that a decision passed over, and why.
 struct Alternative {
   NodeId node = {};

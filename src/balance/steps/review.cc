@@ -185,4 +185,22 @@ void explain_waiting(const Board& board, const std::vector<Level>& levels, std::
   }
 }
 
+void explain_windows(const Input& input, Plan& plan) {
+  const std::vector<DailyWindow>& windows = input.orders.windows;
+  if (input.view->document().mode != ring::Mode::kAuto || is_open(windows, input.now)) return;
+  const UnixMillis opens = opens_at(windows, input.now);
+  const std::int64_t minutes = (opens.value() - input.now.value()) / 60'000;
+  std::string times;
+  for (const DailyWindow& each : windows) times += " " + to_string(each);
+  for (const PlannedMove& move : plan.moves) {
+    if (!waits_for_window(move.cause)) continue;
+    plan.verdicts.push_back({.why = Why::kWindow,
+                             .node = move.source,
+                             .text = "waits " + std::to_string(minutes) +
+                                     " minutes for the next window for moves (UTC:" + times +
+                                     "); it would be: " + move.reason,
+                             .until = opens});
+  }
+}
+
 }  // namespace cleave::balance

@@ -32,4 +32,7 @@ void advise(const Board& board, Plan& plan);
 void explain_waiting(const Board& board, const std::vector<Level>& levels, std::uint32_t stop_ppm,
                      Plan& plan);
 
+// Adds verdicts for planned moves that would begin now, were a window open.
+void explain_windows(const Input& input, Plan& plan);
+
 }  // namespace cleave::balance

@@ -267,7 +267,7 @@ void Balancer::hold_proposal(balance::Plan& plan) {
 
 balance::TickFacts Balancer::tick_facts(UnixMillis now) {
   return {.nodes = node_facts(),
-          .orders = {.flatten = view_->document().flatten},
+          .orders = {.flatten = view_->document().flatten, .windows = options_.windows},
           .usual = usual_,
           .constants = options_.constants,
           .now = now,
@@ -368,32 +368,11 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
 }
 
 void Balancer::act(const balance::Plan& plan) {
+  const bool open = balance::is_open(options_.windows, options_.loop.wall_now());
   for (const balance::PlannedMove& planned : plan.moves) {
-    if (may_begin(planned)) begin(planned);
+    if (open || !balance::waits_for_window(planned.cause)) begin(planned);
   }
   for (const ring::TokenRange& range : plan.merges) merge(range);
-}
-
-// Outside of its windows the balancer does what a person ordered, and what cannot wait.
-bool Balancer::may_begin(const balance::PlannedMove& planned) {
-  const UnixMillis now = options_.loop.wall_now();
-  if (balance::ordered(planned.cause) || planned.cause == balance::Cause::kUrgent) return true;
-  if (balance::is_open(options_.windows, now)) return true;
-  const UnixMillis opens = balance::opens_at(options_.windows, now);
-  if (std::exchange(waits_until_, opens) == opens) return false;
-  std::string windows;
-  for (const balance::DailyWindow& each : options_.windows) windows += " " + to_string(each);
-  options_.decided({.at = now,
-                    .kind = "nothing",
-                    .subject = describe(planned.ranges),
-                    .reason = "window: waits " +
-                              std::to_string((opens.value() - now.value()) / 60'000) +
-                              " minutes for the next window for moves (UTC:" + windows +
-                              "); it would be: " + planned.reason,
-                    .predicted = "",
-                    .real = "",
-                    .until = opens});
-  return false;
 }
 
 Result<std::uint64_t> Balancer::approve(const std::string& plan) {

@@ -118,7 +118,6 @@ class Balancer {
   balance::TickFacts tick_facts(UnixMillis now);
   std::vector<balance::NodeFacts> node_facts();
   void act(const balance::Plan& plan);
-  bool may_begin(const balance::PlannedMove& planned);
   // False: one of its nodes has another one to do, so it is not wanted now.
   bool begin(const balance::PlannedMove& planned);
   // The document has it, or it was refused.
@@ -151,7 +150,6 @@ class Balancer {
   Instant proposed_at_{0};
   std::vector<Underway> underway_;
   std::map<std::string, std::string> published_;  // verdicts that stand, by what they are about
-  UnixMillis waits_until_{};                      // that moves wait for this window was told
   bool forgetting_ = false;                       // what has ended is being taken out
   std::uint64_t ticks_ = 0;
   std::uint32_t looks_left_ = 0;  // at the servers' memory, before the next interval
