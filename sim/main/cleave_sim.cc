@@ -18,11 +18,14 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "sim/world/in_child.h"
 #include "sim/world/mutants.h"
 #include "sim/world/world.h"
 
 namespace {
 
+using cleave::sim::ChildSaid;
+using cleave::sim::in_child;
 using cleave::sim::Mutant;
 using cleave::sim::Report;
 using cleave::sim::World;
@@ -176,7 +179,11 @@ int run_mutants(const Arguments& arguments) {
   for (const Mutant& mutant : cleave::sim::all_mutants()) {
     if (!arguments.mutant.empty() && mutant.name != arguments.mutant) continue;
     ++tried;
-    caught += catches(mutant, arguments) ? 1U : 0U;
+    const ChildSaid said = in_child([&] { return catches(mutant, arguments); });
+    caught += said == ChildSaid::kNo ? 0U : 1U;
+    if (said != ChildSaid::kChecked) continue;
+    std::cout << "caught      rule " << mutant.rule << " " << mutant.name << " by a CHECK\n";
+    std::cout.flush();
   }
   std::cout << "mutants " << tried << ", caught " << caught << '\n';
   return caught == tried ? 0 : 1;

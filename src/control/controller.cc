@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/own_names.h"
 #include "control/controller_impl.h"
@@ -23,6 +24,7 @@ template <class T>
 void keep_newest(std::deque<T>& kept, T value) {
   kept.push_front(std::move(value));
   if (kept.size() > kRecordsMax) kept.pop_back();
+  CHECK(kept.size() <= kRecordsMax);
 }
 
 }  // namespace
@@ -70,6 +72,7 @@ bool Controller::Impl::all_heard() const {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr) return false;
   const Instant now = options.loop.now();
+  CHECK(options.last_asked != nullptr);
   if (!leadership.leads()) return now - options.last_asked() < kHeardLately;
   const std::vector<SessionId> sessions = ring::sessions_of(view->document());
   return std::ranges::all_of(sessions, [&](const SessionId& session) {
@@ -91,6 +94,7 @@ void Controller::Impl::start() {
 
 // Views first: a router must hold before the driver waits for it.
 void Controller::Impl::see(const SharedDocument& document) {
+  CHECK(document != nullptr && document->epoch != Epoch{});
   membership.follow(document);
   leadership.follow(document);
   if (links != nullptr) links->follow(document);
@@ -99,6 +103,8 @@ void Controller::Impl::see(const SharedDocument& document) {
 }
 
 void Controller::Impl::begin_term(const SharedDocument& document) {
+  CHECK(board == nullptr && links == nullptr && balancer == nullptr);  // no term within a term
+  CHECK(document->leader.session == options.session);
   const Result<ring::RingSnapshot> view = ring::RingView::build(*document);
   if (!view) return options.log("cannot lead: " + view.error().message);
   copies = std::make_shared<CopyCounts>();
@@ -145,6 +151,7 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
 }
 
 void Controller::Impl::watch_strays() {
+  CHECK(links != nullptr && board != nullptr && balancer != nullptr);
   const auto view = [this] { return membership.view(); };
   const auto list = [this](NodeId node, const std::string& cursor, StrayWatch::Listed listed) {
     const std::shared_ptr<backend::RedisStore> store = links->store(node);
@@ -180,6 +187,7 @@ void Controller::Impl::set_usual(const std::vector<history::HeatPoint>& points) 
 }
 
 void Controller::Impl::end_term() {
+  CHECK(!leadership.leads());
   options.log("leads no more: term " + std::to_string(leadership.leader().term.value()) +
               " has ended");
   mover.reset();
@@ -200,6 +208,7 @@ void Controller::Impl::poll_nodes() {
 
 void Controller::Impl::move_ended(const MoveRecord& record) {
   if (balancer != nullptr) balancer->move_ended(record);
+  CHECK((record.move.id == MoveId{}) == (record.end == MoveEnd::kRefused));
   const bool committed = record.end == MoveEnd::kCommitted;
   const bool began = record.end != MoveEnd::kRefused;
   const std::string real = std::to_string(record.keys_copied) + " keys, " +
@@ -232,6 +241,7 @@ DecidedMove Controller::Impl::decided_move(const ring::Move& move, std::uint64_t
 }
 
 void Controller::Impl::decide(Decision decision) {
+  CHECK(!decision.kind.empty());
   if (options.decided) options.decided(decision);
   keep_newest(decisions, std::move(decision));
 }
@@ -285,6 +295,7 @@ Status Controller::Impl::status() const {
 }
 
 void Controller::Impl::add_routers(Status& status) const {
+  CHECK(membership.view() != nullptr);
   const ring::Document& document = membership.view()->document();
   for (const ring::Router& router : document.routers) {
     RouterStatus known{.session = router.session,
@@ -359,6 +370,7 @@ void Controller::Impl::count_keys(peer::KeyCounter::Counted done) {
 }
 
 void Controller::Impl::ask_count() {
+  CHECK(!counters.empty());
   count_asked = options.loop.now();
   ask_leader(guarded(alive, [this, asked = count_asked,
                              waiting = std::exchange(counters, {})](Result<std::uint64_t> keys) {
@@ -371,6 +383,7 @@ void Controller::Impl::ask_count() {
 
 // The leader knows how many copies of moves lie where.
 void Controller::Impl::ask_leader(peer::KeyCounter::Counted done) {
+  CHECK(done != nullptr);
   if (board != nullptr) return count_as_leader(std::move(done));
   const ring::RingSnapshot& view = membership.view();
   peer::RouterPeer* leader =
@@ -381,6 +394,7 @@ void Controller::Impl::ask_leader(peer::KeyCounter::Counted done) {
 }
 
 void Controller::Impl::count_as_leader(peer::KeyCounter::Counted done) {
+  CHECK(done != nullptr);
   std::vector<KeyCountOf> servers;
   if (board != nullptr) {
     for (const NodeFacts& facts : links->facts())

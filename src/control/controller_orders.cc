@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
@@ -44,6 +45,7 @@ Result<ring::Document> frozen_without(const ring::Document& document,
                                       const std::vector<MoveId>& moves) {
   Result<ring::Document> next = ring::set_frozen(document, true);
   for (const MoveId id : moves) {
+    CHECK(ring::find_move(document, id) != nullptr);
     next = ring::abort_move(*next, id, ring::find_move(document, id)->phase_epoch);
     if (!next) return next;
     next->epoch = Epoch{document.epoch.value() + 1};  // all of it is one change
@@ -79,6 +81,7 @@ std::string Controller::Impl::node_name(NodeId node) const {
 
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
                              Operator::Done<void> done, DocumentWriter::Settled settled) {
+  CHECK(edit != nullptr && done != nullptr && !kind.empty());
   const auto late = std::make_shared<Operator::Done<void>>();
   const auto told = [this, kind = std::move(kind), subject = std::move(subject)] {
     decide({.at = options.loop.wall_now(),
@@ -96,6 +99,7 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
                   told();
                   return done({});
                 }
+                CHECK(unsettled == nullptr);  // one answer at a time
                 unsettled = late.get();
                 done(std::unexpected(document.error()));
                 unsettled = nullptr;
@@ -109,6 +113,7 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
 
 void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
   if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
+  CHECK(membership.view() != nullptr && done != nullptr);
   const ring::Document& document = membership.view()->document();
   if (request.source == request.destination) {
     return answer<MoveId>(
@@ -142,6 +147,7 @@ void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> do
 void Controller::Impl::tell_order(const ring::MoveRequest& request,
                                   const std::vector<std::string>& warnings,
                                   const Result<MoveId>& begun) {
+  CHECK(!begun || *begun != MoveId{});
   if (!begun && begun.error().code == Code::kConflict) return;
   const ring::Document& document = membership.view()->document();
   Decision told{.at = options.loop.wall_now(),
@@ -240,6 +246,7 @@ void Controller::Impl::cut(CutOrder wanted, Operator::Done<void> done) {
     return answer<void>(options.loop, done,
                         fail(Code::kConflict, "there is a boundary at that token already"));
   }
+  CHECK(entry.range.contains(wanted.at));
   const ring::Cut cut{.range = {entry.range.first, wanted.at},
                       .node = entry.node,
                       .reason = std::move(wanted.reason),
@@ -256,6 +263,7 @@ void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
         "node", "add " + name,
         [this, name, done = std::move(done)](Result<void> added) {
           if (!added) return done(std::unexpected(added.error()));
+          CHECK(writer.newest() != nullptr);  // it was told before this answer
           const ring::Node* found = ring::find_node(*writer.newest(), name);
           if (found == nullptr) return done(fail(Code::kConflict, "the node is gone again"));
           done(found->id);
@@ -279,6 +287,7 @@ void Controller::Impl::presplit(PresplitOrder wanted, Instant until,
 
 void Controller::Impl::announce(const PresplitOrder& wanted, Result<Presplit> rehearsed,
                                 Operator::Done<Presplit> done) {
+  CHECK(done != nullptr);
   if (rehearsed && !wanted.force) {
     if (const Result<void> room = check_room(*rehearsed); !room)
       rehearsed = std::unexpected(room.error());
@@ -309,6 +318,7 @@ void Controller::Impl::forget(const std::string& event, Operator::Done<void> don
 void Controller::Impl::flatten(Operator::Done<std::uint64_t> done) {
   using Count = std::uint64_t;
   if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
+  CHECK(membership.view() != nullptr);  // who leads has joined
   const Result<Count> ranges = astray(*membership.view());
   if (!ranges) return answer<Count>(options.loop, done, ranges);
   const UnixMillis now = options.loop.wall_now();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
@@ -59,6 +60,7 @@ void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done)
 }
 
 void Controller::Impl::begin_ring(const ring::Document& made, const Operator::Done<void>& done) {
+  CHECK(membership.view() == nullptr && made.epoch != Epoch{});
   options.log("a new ring is begun by a person's order");
   writer.create(made, guarded(alive, [done](const Result<SharedDocument>& created) {
                   done(created ? Result<void>() : std::unexpected(created.error()));
@@ -66,6 +68,7 @@ void Controller::Impl::begin_ring(const ring::Document& made, const Operator::Do
 }
 
 void Controller::Impl::take_over(const AdoptOrder& order, const Operator::Done<void>& done) {
+  CHECK(done != nullptr);
   if (links == nullptr)
     return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
   if (order.force == Force::kYes) return links->take_over(order.nodes, done);
@@ -99,6 +102,7 @@ void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreR
         options.loop.post(guarded(alive, [this] { restoring.reset(); }));
         done(report);
       });
+  CHECK(membership.view() == nullptr);
   restoring->start();
 }
 

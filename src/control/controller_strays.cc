@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/controller.h"
 #include "control/controller_impl.h"
@@ -52,6 +53,7 @@ void Controller::Impl::survey(Operator::Done<Survey> done) {
 
 // Which known scheme would find the keys is worth one look, not one for each node that is met.
 void Controller::Impl::look_for_fit() {
+  CHECK(strays != nullptr);  // it is what asks
   if (surveyor == nullptr || options.loop.now() < next_survey) return;
   next_survey = options.loop.now() + kSurveyEvery;
   surveyor->survey([this](const Survey& found) {
@@ -91,6 +93,7 @@ void Controller::Impl::mark(const std::vector<NodeId>& nodes, const Survey& foun
     if (!asked || node.facts.marked || count.strays == 0) continue;
     known.push_back({.node = node.facts.node, .strays = most_of(count, node.facts.keys)});
   }
+  CHECK(links != nullptr);
   links->mark(nodes, guarded(alive, [this, known = std::move(known),
                                      done = std::move(done)](Result<void> marked) {
                 if (!marked || known.empty()) return done(marked);
@@ -105,6 +108,7 @@ void Controller::Impl::mark(const std::vector<NodeId>& nodes, const Survey& foun
 
 void Controller::Impl::take_down(std::vector<ring::AcceptedStrays> known,
                                  Operator::Done<void> done) {
+  CHECK(done != nullptr);
   std::uint64_t strays_known = 0;
   for (const ring::AcceptedStrays& each : known) strays_known += each.strays;
   order([known](const ring::Document& document) { return ring::accept_strays(document, known); },
@@ -164,6 +168,7 @@ void Controller::Impl::remove_node(NodeId node, Force force, Operator::Done<void
   const ring::Document& document = membership.view()->document();
   const Result<ring::Document> without = ring::remove_node(document, node, options.loop.wall_now());
   if (!without) return answer(std::unexpected(without.error()));
+  CHECK(ring::find_node(document, node) != nullptr);
   const std::string name = ring::find_node(document, node)->name;
   surveyor->look_at(node, [this, node, name, done = std::move(done)](const SurveyedNode& found) {
     const std::string against = left_behind(found, name);

@@ -73,7 +73,7 @@ class ScriptedPeer final : public peer::RouterPeer {
   std::optional<Error> error;                                // its answer to everything
   std::deque<peer::DirtyBatch> dirty;  // for the next takes; their numbers are filled in
   peer::FencedAck fenced;
-  std::vector<heat::Report> heat;
+  std::function<std::vector<heat::Report>()> heat = [] { return std::vector<heat::Report>{}; };
   std::uint64_t keys = 0;
   std::vector<std::string> asked;    // "copying", "take 1", "fenced", "heat", "keys"
   std::vector<Epoch> epochs;         // of the questions about moves
@@ -101,7 +101,7 @@ class ScriptedPeer final : public peer::RouterPeer {
   }
   void take_heat(const heat::CommandPrices&, Done<std::vector<heat::Report>> done) override {
     asked.emplace_back("heat");
-    answer<std::vector<heat::Report>>(std::move(done), heat);
+    answer<std::vector<heat::Report>>(std::move(done), heat());
   }
   void count_keys(Done<std::uint64_t> done) override {
     asked.emplace_back("keys");

@@ -1,5 +1,7 @@
 #include "migrate/big_keys.h"
 
+#include "base/check.h"
+
 namespace cleave::migrate {
 namespace {
 
@@ -15,6 +17,7 @@ constexpr std::uint32_t kTakes = 2;
 void BigKeys::found(const std::string& key) { keys_[key].copied = false; }
 
 void BigKeys::copied(const std::string& key, bool slow) {
+  CHECK(keys_.contains(key));  // only what was found is copied in pieces
   Key& known = keys_[key];
   known.copied = true;
   known.slow = slow;
@@ -27,6 +30,7 @@ std::vector<std::string> BigKeys::watch() {
     key.asked = names.size() < kWatchedMax;
     if (key.asked) names.push_back(name);
   }
+  CHECK(names.size() <= kWatchedMax);
   return names;
 }
 

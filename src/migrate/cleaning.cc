@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ring/canonical.h"
 
 namespace cleave::migrate {
 namespace {
@@ -50,12 +51,35 @@ bool is_same_server(const ring::Leftover& entry, const ServerFacts& now) {
 
 Cleaning::Cleaning(ring::Leftover entry, Options options)
     : entry_(std::move(entry)), options_(options) {
-  CHECK(!entry_.kept());
+  CHECK(!entry_.kept());  // rule 23 e: that is for a person
+  CHECK(entry_.move != MoveId{} && entry_.node != NodeId{});
+  CHECK(!entry_.ranges.empty() && ring::is_canonical(entry_.ranges));
 }
 
 CleaningActions Cleaning::step(const CleaningEvent& event, Instant now) {
   if (is_over()) return {};
-  return std::visit([&](const auto& what) { return on(what, now); }, event);
+  CleaningActions actions = std::visit([&](const auto& what) { return on(what, now); }, event);
+  check_rules();
+  return actions;
+}
+
+// What holds between any two events.
+void Cleaning::check_rules() const {
+  // An entry never names the owner of its ranges, and of its two nodes one has what the other lost.
+  CHECK(entry_.holder != entry_.node);
+  CHECK(entry_.state != ring::LeftoverState::kBegun || entry_.holder != NodeId{});
+  CHECK(!entry_.kept() || is_over());
+  // Rule 23 b and c: nothing is deleted before the node was swept and looked at.
+  const bool deletes = step_ == CleaningStep::kPages || step_ == CleaningStep::kVerify ||
+                       step_ == CleaningStep::kDrop;
+  CHECK(!deletes || swept_);
+  CHECK(!deletes || !node_.run_id.empty());
+  // Rule 23 e: nor before the document says that it is begun.
+  CHECK(!deletes || entry_.holder == NodeId{} || entry_.state == ring::LeftoverState::kBegun);
+  CHECK(step_ != CleaningStep::kJudge || entry_.holder != NodeId{});
+  CHECK(step_ != CleaningStep::kKeep || !keeps_for_.empty());
+  CHECK(step_ != CleaningStep::kWaiting || !waits_for_.empty());
+  CHECK(progress_.examples.size() <= kExamplesMax);
 }
 
 Result<ring::Document> Cleaning::edit(CleaningChange change, const ring::Document& document) const {
@@ -75,12 +99,14 @@ CleaningActions Cleaning::on(const Start&, Instant now) {
 CleaningActions Cleaning::on(const Quiet&, Instant) {
   if (step_ != CleaningStep::kQuiet) return {};
   waits_for_.clear();
+  swept_ = false;
   if (options_.mutations.clean_no_sweep) return enter(CleaningStep::kLook, {LookAt{}});
   return enter(CleaningStep::kSweep, {SweepNode{}});
 }
 
 CleaningActions Cleaning::on(const Swept&, Instant) {
   if (step_ != CleaningStep::kSweep) return {};
+  swept_ = true;
   return enter(CleaningStep::kLook, {LookAt{}});
 }
 

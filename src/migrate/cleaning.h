@@ -131,6 +131,7 @@ class Cleaning {
   CleaningActions on(const Failed& event, Instant now);
   CleaningActions on(const Tick& event, Instant now);
 
+  void check_rules() const;
   CleaningActions enter(CleaningStep step, CleaningActions actions);
   CleaningActions later(std::string why, Instant now);
   CleaningActions looked_first(const LookedAt& event, Instant now);
@@ -142,7 +143,8 @@ class Cleaning {
   ring::Leftover entry_;
   Options options_;
   CleaningStep step_ = CleaningStep::kQuiet;
-  Incarnation node_;      // of the pass under way
+  bool swept_ = false;    // in the pass under way
+  Incarnation node_;      // likewise
   bool listing_ = false;  // its first page was asked for
   std::uint32_t failures_ = 0;
   Instant again_at_{0};

@@ -1,5 +1,7 @@
 #include "migrate/dirty.h"
 
+#include "base/check.h"
+
 namespace cleave::migrate {
 
 void Dirty::add(const std::string& key) {
@@ -16,6 +18,8 @@ void Dirty::add(const Touched& touched) {
   if (is_new) ++partly_;
   for (const std::string& element : touched.elements)
     elements_ += mark->second.insert(element).second ? 1U : 0U;
+  CHECK(partly_ <= marks_.size());
+  CHECK(elements_ >= partly_);  // no key is partly dirty without an element
 }
 
 void Dirty::clear() {
@@ -26,6 +30,7 @@ void Dirty::clear() {
 
 void Dirty::forget(const std::set<std::string>& elements) {
   if (elements.empty()) return;
+  CHECK(partly_ > 0 && elements_ >= elements.size());
   --partly_;
   elements_ -= elements.size();
 }

@@ -53,6 +53,7 @@ std::string_view to_string(Step step) {
 Migration::Migration(ring::MoveRequest request, Options options)
     : request_(std::move(request)), options_(options) {
   request_.ranges = ring::normalised(std::move(request_.ranges));
+  CHECK(request_.source != request_.destination);
 }
 
 Migration::Migration(const ring::Leftover& kept, UnixMillis now, Options options)
@@ -63,12 +64,15 @@ Migration::Migration(const ring::Leftover& kept, UnixMillis now, Options options
                .now = now},
       options_(options),
       takes_back_(kept) {
-  CHECK(kept.kept());
+  CHECK(kept.kept());  // rule 26
+  CHECK(kept.holder != NodeId{} && kept.holder != kept.node);
 }
 
 Actions Migration::step(const Event& event, Instant now) {
   if (is_over()) return {};
-  return std::visit([&](const auto& what) { return on(what, now); }, event);
+  Actions actions = std::visit([&](const auto& what) { return on(what, now); }, event);
+  check_rules();
+  return actions;
 }
 
 Result<ring::Document> Migration::edit(Change change, const ring::Document& document,
@@ -136,7 +140,7 @@ std::string Migration::waits_for() const {
 
 Actions Migration::on(const Start&, Instant now) {
   progress_.began = now;
-  entered_ = now;
+  step_since_ = now;
   if (step_ != Step::kIdentify) return {};
   return {Identify{.preflight = true}};
 }
@@ -154,6 +158,7 @@ Actions Migration::on(const Identified& event, Instant now) {
   if (!why.empty() && !options_.mutations.no_incarnation_check) return abort(std::move(why), now);
   // All replies to the copies are in: whoever has this much of the stream has them all (rule 23 e).
   destination_.offset = event.destination.offset;
+  looked_again_ = true;
   return enter(Step::kCommit, {Write{Change::kCommit}}, now);
 }
 
@@ -223,12 +228,13 @@ Actions Migration::begun(const ring::Document& document, Instant now) {
   if (takes_back_) progress_.fenced = now;
   members_ = sessions_set(document);
   if (!abort_wanted_.empty()) return abort(abort_wanted_, now);
+  enter(Step::kSweep, {}, now);
   if (options_.mutations.no_sweep) return on(Swept{}, now);
-  return enter(Step::kSweep, {SweepBoth{}}, now);
+  return {SweepBoth{}};
 }
 
 Actions Migration::on(const Swept&, Instant now) {
-  if (step_ != Step::kSweep && step_ != Step::kBegin) return {};
+  if (step_ != Step::kSweep) return {};
   if (takes_back_) return await_fenced(now);
   const Mutations& off = options_.mutations;
   if (off.enter_late) return await_copying(now);
@@ -251,6 +257,7 @@ Actions Migration::on(const Checked& event, Instant now) {
 
 // Only now may a copy be written: whatever happens, somebody knows where to clean.
 Actions Migration::entered(Instant now) {
+  entered_ = true;
   if (options_.mutations.enter_before_check) return enter(Step::kCheck, {Check{}}, now);
   if (options_.mutations.enter_late) return next_round(now);
   return await_copying(now);
@@ -303,6 +310,7 @@ Actions Migration::on(const FencedAcked& event, Instant now) {
   if (!options_.mutations.no_last_copy && !takes_back_)
     add_pending(event.keys,
                 options_.mutations.no_last_elements ? std::vector<Touched>{} : event.elements);
+  if (too_many_wait()) return abort(too_many_text(), now);
   return waiting_.empty() ? last_copies(now) : Actions{};
 }
 
@@ -342,6 +350,7 @@ Actions Migration::on(const ReplicasWaited& event, Instant now) {
 }
 
 Actions Migration::committed(Instant now) {
+  CHECK(step_ == Step::kCommit || step_ == Step::kAbort);  // its answer may have been lost
   progress_.committed = now;
   outcome_.unmovable.clear();
   outcome_.again = false;
@@ -410,7 +419,7 @@ Actions Migration::on(const Tick&, Instant now) {
     retry_ = false;
     if (step_ == Step::kAbort) return {Write{Change::kAbort}};
   }
-  if (step_ == Step::kAwaitCopying && now - entered_ > kCopyingAckMax)
+  if (step_ == Step::kAwaitCopying && now - step_since_ > kCopyingAckMax)
     return abort("no acknowledgement of the copying phase by " + waits_for(), now);
   const bool holding = (step_ == Step::kSweep && takes_back_.has_value()) ||
                        step_ == Step::kAwaitFenced || step_ == Step::kLastCopies ||
@@ -424,7 +433,7 @@ Actions Migration::on(const Tick&, Instant now) {
 
 Actions Migration::enter(Step step, Actions actions, Instant now) {
   step_ = step;
-  entered_ = now;
+  step_since_ = now;
   return actions;
 }
 

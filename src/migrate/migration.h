@@ -270,6 +270,11 @@ class Migration {
   Actions on(const AbortWanted& event, Instant now);
   Actions on(const Tick& event, Instant now);
 
+  // migration_rules.cc
+  void check_rules() const;
+  void check_phase() const;
+  void check_copies() const;
+  void check_end() const;
   Actions enter(Step step, Actions actions, Instant now);
   Actions refuse(std::string why, Instant now);
   Actions abort(std::string why, Instant now);
@@ -301,6 +306,9 @@ class Migration {
   Actions copy_meanwhile(Instant now);
   Actions copy_pending(bool fenced);
   void add_pending(const std::vector<std::string>& keys, const std::vector<Touched>& elements);
+  // More than Limits::driver_keys_max: more memory than a driver is to have.
+  bool too_many_wait() const;
+  std::string too_many_text() const;
   std::size_t few_elements() const { return 4 * options_.limits.dirty_small_keys; }
   std::string refusal(const Identified& event) const;
   std::string clocks_apart(const Identified& event) const;
@@ -311,8 +319,8 @@ class Migration {
   Options options_;
   std::optional<ring::Leftover> takes_back_;
   Step step_ = Step::kIdentify;
-  Instant entered_{0};  // when the step began
-  Epoch seen_;          // newest document; older ones that arrive late are passed over
+  Instant step_since_{0};
+  Epoch seen_;  // newest document; older ones that arrive late are passed over
   MoveId id_;
   Epoch copying_epoch_;
   Epoch fenced_epoch_;
@@ -328,6 +336,8 @@ class Migration {
   std::vector<std::string> in_pieces_;       // keys of the round under way
   std::map<std::string, std::string> stay_;  // what cannot be moved, and why
   std::uint64_t copies_open_ = 0;            // CopyKeys without their Copied
+  bool entered_ = false;                     // the document's leftovers show our copies (rule 13)
+  bool looked_again_ = false;                // at both servers, behind the last copies (rule 19)
   bool scan_open_ = false;
   bool scan_ended_ = false;
   bool meanwhile_ = false;    // the take under way was begun while a round was being copied

@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint64_t kCopiesOpenMax = 4;
 // While the scan goes on: often enough that no router's dirty set comes near its bound.
 constexpr milliseconds kTakeEvery{100};
-// So many full dirty sets may wait for their copies.
-constexpr std::size_t kPendingSetsMax = 8;
 // A move leaves no more than so many keys behind, nor more than one in a thousand: else it is
 // aborted as a whole, and no cut is laid.
 constexpr std::size_t kKeptBehindMax = 16;
@@ -78,6 +76,7 @@ Actions Migration::on(const Copied& event, Instant now) {
     big_.found(key);
     pending_.add(key);
   }
+  if (too_many_wait()) return abort(too_many_text(), now);
   for (const Unmovable& each : event.unmovable) stay_[each.key] = each.reason;
   if (options_.kept_behind + stay_.size() > kKeptBehindMax) return keep_behind(now);
   if (step_ == Step::kScan) return scan_on(now);
@@ -140,11 +139,7 @@ Actions Migration::on(const Taken& event, Instant now) {
   if (event.whole_range)
     return abort("a command whose keys are not all known, or too many writes, met the move", now);
   add_pending(event.keys, event.elements);
-  const std::size_t waits = pending_.keys() + pending_.elements();
-  if (waits > options_.limits.dirty_keys_max * kPendingSetsMax)
-    return abort(
-        "writes come faster than they can be copied (" + std::to_string(waits) + " keys wait)",
-        now);
+  if (too_many_wait()) return abort(too_many_text(), now);
   if (!waiting_.empty()) return {};
   big_.watched();
   // As if the sets had been listed, copied, and emptied afterwards by every second take.
@@ -174,6 +169,15 @@ Actions Migration::round_taken(Instant now) {
                  now);
   ++progress_.rounds;
   return copy;
+}
+
+bool Migration::too_many_wait() const {
+  return pending_.keys() + pending_.elements() > options_.limits.driver_keys_max;
+}
+
+std::string Migration::too_many_text() const {
+  return "writes come faster than they can be copied (" +
+         std::to_string(pending_.keys() + pending_.elements()) + " keys wait)";
 }
 
 void Migration::add_pending(const std::vector<std::string>& keys,

@@ -67,13 +67,34 @@ TEST(Migration, TakesDirtySetsWhileARoundIsCopied) {
 
 TEST(Migration, KeysThatWaitForTheirCopiesAreBounded) {
   Story story;
-  story.limits_.dirty_keys_max = 1;
+  story.limits_.driver_keys_max = 8;
   Migration move = story.make();
   story.to_scan(move);
   story.now_ += milliseconds{101};
   ASSERT_TRUE(has<Take>(move.step(Tick{}, story.now_)));
-  const Actions over = story.take(move, "r1", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  EXPECT_TRUE(story.take(move, "r1", {"1", "2", "3", "4", "5", "6", "7", "8"}).empty());
+  const Actions over = story.take(move, "r2", {"9"});
   EXPECT_TRUE(writes(over, Change::kAbort));
+  EXPECT_NE(move.outcome().why.find("(9 keys wait)"), std::string::npos) << move.outcome().why;
+}
+
+// All routers' last sets together.
+TEST(Migration, KeysThatWaitInTheFenceAreBoundedToo) {
+  Story story;
+  story.limits_.driver_keys_max = 2;
+  Migration move = story.make();
+  story.to_fenced(move);
+  EXPECT_TRUE(story.fenced_ack(move, "r1", {"1", "2"}).empty());
+  EXPECT_TRUE(writes(story.fenced_ack(move, "r2", {"3"}), Change::kAbort));
+}
+
+TEST(Migration, KeysThatWaitToBeCopiedInPiecesAreBoundedToo) {
+  Story story;
+  story.limits_.driver_keys_max = 2;
+  Migration move = story.make();
+  story.to_scan(move);
+  move.step(ScanPage{.keys = {"1", "2", "3"}, .last = true}, story.now_);
+  EXPECT_TRUE(writes(move.step(Copied{.pieces = {"1", "2", "3"}}, story.now_), Change::kAbort));
 }
 
 TEST(Migration, ManyDirtyKeysTakeAnotherRound) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::control {
 namespace {
 
@@ -36,6 +38,7 @@ std::string describe(const FoundServer& server, UnixMillis now) {
 // The first few, then how many more.
 template <class Text>
 std::string list(const std::vector<const FoundServer*>& servers, Text text) {
+  CHECK(!servers.empty());
   std::string all;
   for (std::size_t i = 0; i < servers.size() && i < kShownMax; ++i)
     all += (all.empty() ? "" : "; ") + text(*servers[i]);
@@ -95,6 +98,7 @@ FirstRing::FirstRing(Options options)
       look_(std::move(options.look)) {}
 
 void FirstRing::ask(std::function<void(Result<void>)> done) {
+  CHECK(done != nullptr);
   look_.ask([this, done = std::move(done)](const std::vector<FoundServer>& found) {
     done(may_begin(pool_, found, places_, loop_.wall_now()));
   });

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/observe/info_facts.h"
 #include "control/observe/key_walk.h"
@@ -35,6 +36,7 @@ FirstSurvey::FirstSurvey(ServerLook::Options options, ring::RingSnapshot view, D
 void FirstSurvey::start() {
   look_.ask(guarded(alive_, [this](const std::vector<FoundServer>& found) {
     const std::vector<ring::Node>& nodes = view_->document().nodes;
+    CHECK(found.size() == nodes.size() && looks_.empty());
     open_ = 1 + 2 * nodes.size();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       looks_.push_back(std::make_shared<Look>(
@@ -57,6 +59,7 @@ void FirstSurvey::start() {
 }
 
 void FirstSurvey::walk(std::size_t index) {
+  CHECK(index < looks_.size() && open_ > 0);
   const std::shared_ptr<Look> look = looks_[index];
   const std::size_t sampled_max = sampled_keys(looks_.size());
   walk_keys({.loop = loop_,
@@ -96,6 +99,7 @@ void FirstSurvey::ask_databases(std::size_t index) {
 }
 
 void FirstSurvey::one_done() {
+  CHECK(open_ > 0);
   if (--open_ > 0) return;
   Survey survey;
   std::map<NodeId, std::vector<std::string>> samples;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/own_names.h"
 #include "base/shown.h"
@@ -19,7 +20,9 @@ constexpr std::size_t kExamplesMax = 5;
 }  // namespace
 
 RingRestore::RingRestore(Options options, RestoreOrder order, Done done)
-    : options_(std::move(options)), order_(std::move(order)), done_(std::move(done)) {}
+    : options_(std::move(options)), order_(std::move(order)), done_(std::move(done)) {
+  CHECK(done_ != nullptr);
+}
 
 void RingRestore::start() {
   const ring::Document& saved = order_.saved;
@@ -47,6 +50,7 @@ void RingRestore::start() {
 }
 
 void RingRestore::looked() {
+  CHECK(report_.servers.size() == order_.saved.nodes.size());
   report_.keys.resize(report_.servers.size());
   report_.saved = order_.saved.epoch;
   // What it will be in the end; only its epoch is not known yet.
@@ -94,11 +98,13 @@ void RingRestore::doubt_servers() {
 }
 
 bool RingRestore::has_entry(std::size_t index) const {
+  CHECK(index < order_.saved.nodes.size());
   const NodeId node = order_.saved.nodes[index].id;
   return std::ranges::find(report_.kept, node, &ring::Leftover::node) != report_.kept.end();
 }
 
 KeysFound* RingRestore::under(std::size_t index, Token token) {
+  CHECK(report_.under.size() == report_.kept.size());
   for (std::size_t i = 0; i < report_.kept.size(); ++i) {
     const ring::Leftover& entry = report_.kept[i];
     if (entry.node == order_.saved.nodes[index].id && ring::contains(entry.ranges, token))
@@ -134,6 +140,7 @@ void RingRestore::take_page(std::size_t index, std::vector<std::string> keys,
     ++found.elsewhere;
     if (copies != nullptr) ++copies->elsewhere;
     const auto at = std::ranges::find(nodes, owner, &ring::Node::id) - nodes.begin();
+    CHECK(static_cast<std::size_t>(at) < nodes.size());  // an owner is a node of the ring
     by_owner[static_cast<std::size_t>(at)].push_back(std::move(key));
   }
   const bool all = has_entry(index);
@@ -156,6 +163,7 @@ void RingRestore::ask_owners(std::size_t index,
                              std::function<void()> then) {
   const auto open = std::make_shared<std::size_t>(1);
   const auto done = [open, then = std::move(then)] {
+    CHECK(*open > 0);
     if (--*open == 0) then();
   };
   for (auto& [owner, keys] : by_owner) {
@@ -191,6 +199,7 @@ void RingRestore::count_lost(std::size_t index, std::size_t owner,
 }
 
 void RingRestore::sampled() {
+  CHECK(open_ > 0);
   if (--open_ > 0) return;
   doubt_keys();
   doubt_copies();
@@ -201,6 +210,9 @@ void RingRestore::sampled() {
                                     .now = options_.loop.wall_now()});
   if (!made) return done_(std::unexpected(made.error()));
   document_ = *made;
+  // Its numbers were never used, and no entry of the file is acted on.
+  CHECK(document_.epoch > known);
+  CHECK(std::ranges::all_of(document_.leftovers, &ring::Leftover::kept));
   report_.epoch = document_.epoch;
   report_.kept = document_.leftovers;
   if (order_.dry_run) return finish();
@@ -250,6 +262,7 @@ void RingRestore::doubt_copies() {
 }
 
 void RingRestore::write() {
+  CHECK(!order_.dry_run && !report_.written);
   options_.writer.create(document_, guarded(alive_, [this](const Result<SharedDocument>& created) {
                            if (!created) return done_(std::unexpected(created.error()));
                            report_.written = true;
@@ -279,6 +292,7 @@ void RingRestore::write_notes() {
 }
 
 void RingRestore::noted() {
+  CHECK(open_ > 0 && report_.written);
   if (--open_ == 0) finish();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/orders/describe.h"
 #include "ring/edits/edits.h"
@@ -18,6 +19,7 @@ constexpr const char* kNothing = "nothing";  // the purpose of `write_nothing`
 DocumentWriter::DocumentWriter(net::Loop& loop, coord::Register& store,
                                std::function<void(SharedDocument)> seen, Mutations mutations)
     : loop_(loop), store_(store), seen_(std::move(seen)), mutations_(mutations) {
+  CHECK(seen_ != nullptr);
   store_.watch(guarded(alive_, [this](const coord::Stored& stored) {
     // Late news may be old news: only a read can tell that the register went back.
     if (stored.epoch != Epoch{} && !went_back(stored, Epoch{})) (void)take_in(stored);
@@ -25,11 +27,13 @@ DocumentWriter::DocumentWriter(net::Loop& loop, coord::Register& store,
 }
 
 void DocumentWriter::read(Done done) {
+  CHECK(done != nullptr);
   next_readers_.push_back(std::move(done));
   if (!reading_) begin_read();
 }
 
 void DocumentWriter::begin_read() {
+  CHECK(!reading_ && readers_.empty());  // one at a time: a later one begins behind it
   reading_ = true;
   readers_ = std::exchange(next_readers_, {});
   // What was known before the read began, it must show: it is linearizable.
@@ -96,6 +100,9 @@ std::unexpected<Error> DocumentWriter::refuse(const std::string& why) {
 }
 
 void DocumentWriter::note(SharedDocument document, std::string text) {
+  CHECK(document != nullptr && document->epoch != Epoch{});
+  // Rule 9: views only go forward.
+  CHECK(newest_ == nullptr || newest_->epoch < document->epoch || mutations_.views_go_back);
   newest_text_ = std::move(text);
   newest_ = std::move(document);
   const std::weak_ptr<void> alive = alive_;
@@ -109,7 +116,8 @@ void DocumentWriter::create(ring::Document first, Done done) {
   store_.begin(shared->epoch, text,
                guarded(alive_, [this, shared, text, done = std::move(done)](Result<Epoch> epoch) {
                  if (!epoch) return done(std::unexpected(epoch.error()));
-                 note(shared, text);
+                 // The watch may have been faster.
+                 if (newest_ == nullptr || newest_->epoch < shared->epoch) note(shared, text);
                  done(shared);
                }));
 }
@@ -121,6 +129,7 @@ void DocumentWriter::edit(Edit edit, Done done) {
 }
 
 void DocumentWriter::edit_once(const std::string& purpose, Edit edit, Done done) {
+  CHECK(!purpose.empty());
   if (std::ranges::find(edits_, purpose, &Wanted::purpose) != edits_.end()) return;
   if (edits_.size() >= kWaitingMax) return refuse_edit(std::move(done));
   add({.edit = std::move(edit), .done = std::move(done), .purpose = purpose});
@@ -128,6 +137,7 @@ void DocumentWriter::edit_once(const std::string& purpose, Edit edit, Done done)
 
 void DocumentWriter::order(Edit edit, milliseconds patience, Done done, Settled settled) {
   if (edits_.size() >= kWaitingMax) return refuse_edit(std::move(done));
+  CHECK(patience > milliseconds{0});
   const std::uint64_t number = next_number_;
   const net::TimerId deadline =
       loop_.after(patience, guarded(alive_, [this, number] { give_up(number); }));
@@ -145,6 +155,7 @@ void DocumentWriter::refuse_edit(Done done) {
 }
 
 void DocumentWriter::add(Wanted wanted) {
+  CHECK(wanted.edit != nullptr && wanted.done != nullptr);
   wanted.number = next_number_++;
   edits_.push_back(std::move(wanted));
   if (!editing_) next_edit();
@@ -154,6 +165,7 @@ void DocumentWriter::add(Wanted wanted) {
 void DocumentWriter::give_up(std::uint64_t number) {
   const auto order = std::ranges::find(edits_, number, &Wanted::number);
   if (order == edits_.end()) return;
+  CHECK(!order->given_up);  // its deadline comes once
   const bool first = order == edits_.begin();
   const std::weak_ptr<void> alive = alive_;
   const Done done = std::exchange(order->done, nullptr);
@@ -239,6 +251,7 @@ void DocumentWriter::next_edit() {
 }
 
 void DocumentWriter::apply(const ring::Document& document) {
+  CHECK(editing_ && !writing_ && !edits_.empty());
   Result<ring::Document> edited = edits_.front().edit(document);
   if (edited) return write(document.epoch, std::move(*edited));
   // A refusal counts only on what the register really holds: read before it is believed.
@@ -252,6 +265,9 @@ void DocumentWriter::apply(const ring::Document& document) {
 }
 
 void DocumentWriter::write(Epoch expected, ring::Document document) {
+  // Rule 1: every change is a compare-and-set on the epoch that was read, one at a time.
+  CHECK(document.epoch.value() == expected.value() + 1);
+  CHECK(!writing_);
   std::string text = ring::to_text(document);
   auto shared = std::make_shared<const ring::Document>(std::move(document));
   writing_ = true;
@@ -262,6 +278,7 @@ void DocumentWriter::write(Epoch expected, ring::Document document) {
 }
 
 void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std::string text) {
+  CHECK(writing_ && editing_ && !edits_.empty());
   writing_ = false;
   const bool lost_race = !result && result.error().code == Code::kConflict;
   note_write(result || lost_race ? nullptr : &result.error());
@@ -282,6 +299,7 @@ void DocumentWriter::written(Result<Epoch> result, SharedDocument document, std:
 
 // Only as a mutant: what was lost to a race is written over whoever won it.
 void DocumentWriter::overwrite(const SharedDocument& document) {
+  CHECK(mutations_.commit_without_cas);
   read([this, document, number = edits_.front().number](Result<SharedDocument> now) {
     if (!is_first(number)) return;
     if (!now) return retry_later();
@@ -292,6 +310,7 @@ void DocumentWriter::overwrite(const SharedDocument& document) {
 }
 
 void DocumentWriter::read_and_apply() {
+  CHECK(editing_ && !writing_ && !edits_.empty());
   read([this, number = edits_.front().number](Result<SharedDocument> now) {
     if (!is_first(number)) return;
     if (!now && now.error().code == Code::kNotFound) return finish_edit(std::move(now));
@@ -306,7 +325,9 @@ bool DocumentWriter::is_first(std::uint64_t number) const {
 }
 
 void DocumentWriter::settle(const SharedDocument& now) {
+  CHECK(editing_ && !edits_.empty());
   Wanted& first = edits_.front();
+  CHECK(!first.given_up);
   if (!first.tried.empty() && holds(first.tried, ring::to_text(*now))) return finish_edit(now);
   for (Tried& one : first.tried) {
     if (!one.may_land || one.epoch > now->epoch) continue;
@@ -318,12 +339,14 @@ void DocumentWriter::settle(const SharedDocument& now) {
 }
 
 void DocumentWriter::retry_later() {
+  CHECK(editing_ && !writing_ && !edits_.empty());
   loop_.after(kRetry, guarded(alive_, [this, number = edits_.front().number] {
                 if (is_first(number)) read_and_apply();
               }));
 }
 
 void DocumentWriter::finish_edit(Result<SharedDocument> result) {
+  CHECK(editing_ && !writing_ && !edits_.empty());
   const Wanted over = std::move(edits_.front());
   edits_.pop_front();
   editing_ = false;

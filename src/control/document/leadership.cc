@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "ring/edits/edits.h"
 
@@ -17,7 +18,11 @@ constexpr milliseconds kLookAgain{500};
 
 Leadership::Leadership(net::Loop& loop, coord::Register& store, DocumentWriter& writer,
                        Options options)
-    : loop_(loop), store_(store), writer_(writer), options_(std::move(options)) {}
+    : loop_(loop), store_(store), writer_(writer), options_(std::move(options)) {
+  CHECK(!options_.session.value().empty());
+  CHECK(options_.lease > milliseconds{0});
+  CHECK(options_.leads != nullptr && options_.lost != nullptr && options_.log != nullptr);
+}
 
 void Leadership::start() {
   kept_ = loop_.now();
@@ -41,6 +46,7 @@ void Leadership::beat() {
 // While the coordinator was away nobody could renew a lease. Whoever is back first must not remove
 // those who are alive and about to come back too: it gives them one lease's time.
 void Leadership::note_beat(bool kept, Instant asked) {
+  CHECK(asked <= loop_.now());
   const bool in_time = kept && loop_.now() - asked < options_.lease / 2;
   if (in_time) kept_ = asked;
   if (in_time && troubled_) judges_from_ = loop_.now() + options_.lease;
@@ -64,6 +70,7 @@ void Leadership::look() {
 }
 
 void Leadership::judge(const std::vector<SessionId>& alive) {
+  CHECK(joined_);  // rule 2: who is no member judges nobody
   const SharedDocument document = writer_.newest();
   // Our own beats are not answered either: who is missing may be as alive as we are.
   if (loop_.now() - kept_ > options_.lease) troubled_ = true;
@@ -80,6 +87,7 @@ void Leadership::judge(const std::vector<SessionId>& alive) {
 }
 
 void Leadership::take_term() {
+  CHECK(!writing_ && !leads_ && writer_.newest() != nullptr);
   writing_ = true;
   const ring::Leader seen = writer_.newest()->leader;
   writer_.edit(
@@ -95,6 +103,8 @@ void Leadership::take_term() {
 }
 
 void Leadership::remove(const SessionId& session) {
+  CHECK(leads_ && !writing_);  // rule 2: only the leader takes another one out
+  CHECK(session != options_.session);
   writing_ = true;
   writer_.edit(
       [session, leader = leader_,
@@ -111,12 +121,14 @@ void Leadership::remove(const SessionId& session) {
 }
 
 void Leadership::follow(const SharedDocument& document) {
+  CHECK(document != nullptr);
   const bool ours = document->leader.session == options_.session && document->leader.term != Term{};
   if (leads_ && (!ours || document->leader != leader_)) {
     leads_ = false;
     options_.lost();
   }
   if (ours && !leads_ && document->leader != leader_) {
+    CHECK(document->leader.term > leader_.term);  // rule 3: a term never returns
     leads_ = true;
     leader_ = document->leader;
     options_.leads(document);

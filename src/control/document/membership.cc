@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "peer/messages.h"
 
@@ -14,9 +15,13 @@ constexpr milliseconds kHeldRetry{1'000};  // each asks every server
 }  // namespace
 
 Membership::Membership(net::Loop& loop, DocumentWriter& writer, Options options)
-    : loop_(loop), writer_(writer), options_(std::move(options)) {}
+    : loop_(loop), writer_(writer), options_(std::move(options)) {
+  CHECK(!options_.session.value().empty());
+  CHECK(options_.publish != nullptr && options_.removed != nullptr && options_.log != nullptr);
+}
 
 void Membership::join(std::function<void()> joined) {
+  CHECK(joined != nullptr && view_ == nullptr);
   const ring::Router router{.session = options_.session,
                             .peer = options_.peer_address,
                             .reader = ring::kTextReader,
@@ -43,6 +48,7 @@ void Membership::create_then_join(std::function<void()> joined) {
 // Another router may have made the document and its marks since it was read: it is read once more
 // before anybody is told. Once, not with each look: the numbers in it change all the time.
 void Membership::hold(const Error& why, std::function<void()> joined) {
+  CHECK(view_ == nullptr && !why.message.empty());
   if (!std::exchange(asked_again_, true)) return join(std::move(joined));
   if (held_by_ != why.code) options_.log(why.message);
   held_by_ = why.code;
@@ -55,6 +61,7 @@ void Membership::join_later(milliseconds after, std::function<void()> joined) {
 }
 
 void Membership::create(std::function<void()> joined) {
+  CHECK(view_ == nullptr);  // rule 2: a session joins once
   Result<ring::Document> first = ring::create(options_.creation);
   if (!first) return be_removed("cannot create the ring: " + first.error().message);
   writer_.create(std::move(*first), guarded(alive_, [this, joined](Result<SharedDocument> created) {
@@ -66,6 +73,7 @@ void Membership::create(std::function<void()> joined) {
 }
 
 void Membership::follow(const SharedDocument& document) {
+  CHECK(document != nullptr);
   if (view_ == nullptr || removed_) return;
   if (!ring::has_router(*document, options_.session) && !options_.mutations.removed_goes_on) {
     return be_removed("session " + options_.session.value() + " was removed from the ring");
@@ -75,6 +83,7 @@ void Membership::follow(const SharedDocument& document) {
 
 // At the router's own wish (rule 2); it has stopped serving before.
 void Membership::leave(std::function<void(Result<SharedDocument>)> left) {
+  CHECK(view_ != nullptr && left != nullptr);
   removed_ = true;
   writer_.edit(
       [session = options_.session](const ring::Document& document) {
@@ -89,12 +98,16 @@ void Membership::publish(const SharedDocument& document) {
   if (!newer && !options_.mutations.views_go_back) return;
   Result<ring::RingSnapshot> view = ring::RingView::build(*document, view_.get());
   if (!view) return be_removed("the ring document cannot be used: " + view.error().message);
+  // Rules 2 and 9: what the data path serves by shows its session, and is newer than before.
+  CHECK(ring::has_router((*view)->document(), options_.session));
+  CHECK(view_ == nullptr || view_->epoch() < (*view)->epoch());
   view_ = std::move(*view);
   held_.clear();
   options_.publish(view_);
 }
 
 void Membership::be_removed(const std::string& why) {
+  CHECK(!why.empty());
   if (removed_) return;
   removed_ = true;
   options_.removed(Error{Code::kConflict, why});
@@ -108,6 +121,8 @@ void Membership::confirm(std::function<void(Result<void>)> done) {
     if (!document) return done(std::unexpected(document.error()));
     if (removed_ || !ring::has_router(**document, options_.session))
       return done(fail(Code::kConflict, "this session is not in the ring document"));
+    // Rule 5: only by a view at least as new.
+    CHECK(view_ != nullptr && view_->epoch() >= (*document)->epoch);
     done({});
   }));
 }

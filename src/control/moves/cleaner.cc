@@ -22,9 +22,13 @@ constexpr std::size_t kLastCopiesToldMax = 3;
 }  // namespace
 
 Cleaner::Cleaner(const ring::Leftover& entry, Options options)
-    : options_(std::move(options)), cleaning_(entry, {.mutations = options_.mutations}) {}
+    : options_(std::move(options)), cleaning_(entry, {.mutations = options_.mutations}) {
+  CHECK(options_.view != nullptr && options_.leader.term != Term{});
+  CHECK(options_.store != nullptr && options_.may_touch != nullptr && options_.over != nullptr);
+}
 
 void Cleaner::start() {
+  CHECK(held_since_ == Instant{0});  // it starts once
   held_since_ = options_.loop.now();
   feed(migrate::Start{});
   tick();
@@ -76,6 +80,7 @@ void Cleaner::act_on(const migrate::AwaitQuiet& action) {
 }
 
 void Cleaner::act_on(const migrate::SweepNode&) {
+  CHECK(cleaning_.at() == migrate::CleaningStep::kSweep);
   const auto store = node();
   if (store == nullptr) return fail_step("sweep", "the node is not in the ring");
   sweep(store, options_.writer, guarded(alive_, [this](const Result<void>& swept) {
@@ -96,6 +101,7 @@ void Cleaner::act_on(const migrate::LookAt&) {
 
 void Cleaner::look_at_holder(migrate::LookedAt seen) {
   const NodeId holder = cleaning_.entry().holder;
+  CHECK(holder != cleaning_.entry().node);
   if (holder == NodeId{}) return feed(seen);
   const auto store = options_.store(holder);
   if (store == nullptr) return fail_step("the destination", "its node is not in the ring");
@@ -109,6 +115,7 @@ void Cleaner::look_at_holder(migrate::LookedAt seen) {
 
 // Removing while listing is what SCAN allows.
 void Cleaner::act_on(const migrate::CleanPage& action) {
+  CHECK(cleaning_.at() == migrate::CleaningStep::kPages);
   if (action.from_start) cursor_.clear();
   const auto store = node();
   if (store == nullptr) return fail_step("list", "the node is not in the ring");
@@ -146,6 +153,7 @@ void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned pag
   auto asked = std::make_shared<Asked>(
       Asked{.keys = std::move(keys), .page = std::move(page), .unknown = {}, .silent = {}});
   const auto answered = [this, asked] {
+    CHECK(asked->open > 0);
     if (--asked->open == 0) asked_owners(*asked);
   };
   for (auto& [owner, theirs] : of_owner) {
@@ -172,6 +180,7 @@ void Cleaner::ask_owners(std::vector<std::string> keys, migrate::PageCleaned pag
 }
 
 void Cleaner::asked_owners(Asked& asked) {
+  CHECK(asked.open == 0);
   migrate::PageCleaned& page = asked.page;
   for (const std::string& key : asked.unknown)
     if (page.examples.size() < kLastCopiesToldMax) page.examples.push_back(key);
@@ -181,6 +190,7 @@ void Cleaner::asked_owners(Asked& asked) {
   }
   if (!asked.silent.empty()) return fail_step("the owner of the keys", asked.silent);
   page.spared = asked.unknown.size();
+  CHECK(page.spared <= page.deleted);
   page.deleted -= page.spared;
   const std::set<std::string> stay(asked.unknown.begin(), asked.unknown.end());
   std::erase_if(asked.keys, [&](const std::string& key) { return stay.contains(key); });
@@ -188,6 +198,9 @@ void Cleaner::asked_owners(Asked& asked) {
 }
 
 void Cleaner::remove(std::vector<std::string> keys, migrate::PageCleaned page) {
+  // Rule 23: only now, and never what is kept or carries the marker's name.
+  CHECK(cleaning_.at() == migrate::CleaningStep::kPages || options_.mutations.drop_early);
+  CHECK(!cleaning_.entry().kept());
   const auto store = node();
   if (store == nullptr) return fail_step("remove", "the node is not in the ring");
   if (options_.mutations.drop_early) feed(page);
@@ -203,6 +216,7 @@ void Cleaner::remove(std::vector<std::string> keys, migrate::PageCleaned page) {
 }
 
 void Cleaner::act_on(const migrate::WriteEntry& action) {
+  CHECK(!cleaning_.is_over());
   const auto edit = [this, alive = std::weak_ptr<void>(alive_), change = action.change](
                         const ring::Document& document) -> Result<ring::Document> {
     if (alive.expired()) return fail(Code::kConflict, "the term that cleaned has ended");
@@ -210,15 +224,14 @@ void Cleaner::act_on(const migrate::WriteEntry& action) {
       return fail(Code::kConflict, "another leader drives this pool now");
     return cleaning_.edit(change, document);
   };
+  // What was written was seen before this answer (document_writer.h).
   options_.writer.edit(edit, guarded(alive_, [this](const Result<SharedDocument>& written) {
-                         if (written) return feed(migrate::Written{*written});
-                         const std::weak_ptr<void> alive = alive_;
-                         if (options_.writer.newest() != nullptr) see(options_.writer.newest());
-                         if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
+                         if (!written) feed(migrate::WriteRefused{written.error().message});
                        }));
 }
 
 void Cleaner::act_on(const migrate::Over&) {
+  CHECK(cleaning_.is_over());
   options_.loop.post(guarded(alive_, [this] { options_.over(*this); }));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 
 namespace cleave::control {
@@ -32,6 +33,7 @@ void Copier::copy(std::vector<std::string> keys, Hurry hurry, Done done) {
 }
 
 void Copier::copy(migrate::CopyKeys order, Done done) {
+  CHECK(done != nullptr);
   auto job = std::make_shared<Job>();
   job->done = std::move(done);
   job->hurry = order.fenced ? Hurry::kAtOnce : Hurry::kThrottled;
@@ -52,6 +54,7 @@ void Copier::copy(migrate::CopyKeys order, Done done) {
 void Copier::add_batches(const std::shared_ptr<Job>& job, std::vector<std::string> keys,
                          Pieces pieces) {
   const std::size_t step = batch_keys();
+  CHECK(step > 0);
   for (std::size_t at = 0; at < keys.size(); at += step) {
     const auto first = keys.begin() + static_cast<std::ptrdiff_t>(at);
     const auto last = keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + step, keys.size()));
@@ -97,6 +100,7 @@ void Copier::go_on() {
 }
 
 void Copier::start(Batch batch) {
+  CHECK(!broken_ && open_ < kBatchesOpen);
   ++open_;
   if (!batch.touched.elements.empty()) {
     backend::Item item;
@@ -117,6 +121,7 @@ void Copier::start(Batch batch) {
 
 void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> items,
                    Pieces pieces) {
+  CHECK(!broken_ && open_ > 0);
   using Kind = backend::Item::Kind;
   std::vector<backend::Item> small;
   std::uint64_t bytes = 0;
@@ -155,6 +160,7 @@ void Copier::write(const std::shared_ptr<Job>& job, std::vector<backend::Item> i
 }
 
 void Copier::written(const std::shared_ptr<Job>& job, Result<backend::Wrote> result) {
+  CHECK(!broken_ && open_ > 0);
   if (!result) return break_off(backend::End::kDestination, result.error());
   for (backend::WriteFailure& failure : result->failures)
     job->copied.unmovable.push_back({std::move(failure.key), std::move(failure.reason)});
@@ -164,6 +170,7 @@ void Copier::written(const std::shared_ptr<Job>& job, Result<backend::Wrote> res
 // One at a time, and nothing new starts meanwhile (go_on): two copies of one key would write the
 // same hidden key.
 void Copier::copy_next_big() {
+  CHECK(!broken_ && !big_.empty());
   const Big& big = big_.front();
   const bool whole = big.elements.empty();
   auto done = [this, job = big.job, key = big.item.key, whole](backend::BigCopy copy) {
@@ -172,6 +179,7 @@ void Copier::copy_next_big() {
     whole ? big_copied(job, key, std::move(copy)) : elements_copied(job, key, std::move(copy));
   };
   if (whole) return backend::copy_big(ends(big.job), big.item, std::move(done));
+  CHECK(big_written_.contains(big.item.key));  // elements go over a whole copy (rule 27 b)
   backend::copy_elements(ends(big.job), big_written_.at(big.item.key),
                          {.key = big.item.key, .elements = big.elements}, std::move(done));
 }
@@ -225,12 +233,14 @@ void Copier::elements_copied(const std::shared_ptr<Job>& job, const std::string&
 }
 
 void Copier::end_big(const std::shared_ptr<Job>& job) {
+  CHECK(!big_.empty() && big_.front().job == job);
   big_.pop_front();
   if (!big_.empty()) copy_next_big();
   close_batch(job);
 }
 
 bool Copier::read_anew(const std::shared_ptr<Job>& job, const std::string& key) {
+  CHECK(job->batches_open > 0);  // that of its first reading
   if (++job->again[key] > kAgainMax) return false;
   ++job->batches_open;
   waiting_.push_front({.job = job, .keys = {key}, .pieces = Pieces::kCopied});
@@ -238,6 +248,7 @@ bool Copier::read_anew(const std::shared_ptr<Job>& job, const std::string& key) 
 }
 
 void Copier::close_batch(const std::shared_ptr<Job>& job) {
+  CHECK(open_ > 0 && job->batches_open > 0);
   --open_;
   --job->batches_open;
   const std::weak_ptr<void> alive = alive_;
@@ -251,6 +262,7 @@ void Copier::close_batch(const std::shared_ptr<Job>& job) {
 }
 
 void Copier::break_off(backend::End at, const Error& why) {
+  CHECK(!broken_ && !failed_at_);
   broken_ = true;
   failed_at_ = at;
   error_ = why;
@@ -259,6 +271,7 @@ void Copier::break_off(backend::End at, const Error& why) {
 }
 
 void Copier::tell_broken() {
+  CHECK(broken_);
   const std::weak_ptr<void> alive = alive_;
   while (!alive.expired() && !jobs_.empty()) {
     const std::shared_ptr<Job> job = std::move(jobs_.front());

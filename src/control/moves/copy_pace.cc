@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace cleave::control {
 
 void CopyPace::step(const std::vector<ServerPace>& servers) {
@@ -10,6 +12,7 @@ void CopyPace::step(const std::vector<ServerPace>& servers) {
     return server.p99 > std::max(2 * server.baseline, kFine);
   });
   const std::uint64_t part = std::max<std::uint64_t>(max_ / kParts, 1);
+  CHECK(rate_ >= part && rate_ <= max_);
   rate_ = suffers ? std::max(rate_ / 2, part) : std::min(rate_ + part, max_);
 }
 

@@ -20,9 +20,12 @@ std::string spared_text(std::uint64_t keys) {
 
 }  // namespace
 
-LeftoverBoard::LeftoverBoard(Options options) : options_(std::move(options)) {}
+LeftoverBoard::LeftoverBoard(Options options) : options_(std::move(options)) {
+  CHECK(options_.moving != nullptr && options_.decided != nullptr && options_.copies != nullptr);
+}
 
 void LeftoverBoard::see(const SharedDocument& document) {
+  CHECK(document != nullptr);
   document_ = document;
   const std::weak_ptr<void> alive = alive_;
   for (std::size_t i = 0; i < cleaners_.size() && !alive.expired(); ++i)
@@ -48,6 +51,8 @@ void LeftoverBoard::see(const SharedDocument& document) {
 }
 
 std::unique_ptr<Cleaner> LeftoverBoard::make(const ring::Leftover& entry) {
+  // Rule 23: what no move uses, and no person has to decide about.
+  CHECK(!entry.kept() && !ring::in_use(*document_, entry));
   if (view_ == nullptr || view_->epoch() != document_->epoch) {
     const Result<ring::RingSnapshot> view = ring::RingView::build(*document_, view_.get());
     CHECK(view);
@@ -93,6 +98,7 @@ bool LeftoverBoard::idle() const {
 
 void LeftoverBoard::over(Cleaner& cleaner) {
   const migrate::Cleaning& cleaning = cleaner.cleaning();
+  CHECK(cleaning.is_over());
   const migrate::CleaningProgress& progress = cleaning.progress();
   const ring::Leftover& entry = cleaning.entry();
   Decision decision{.at = options_.loop.wall_now(),
@@ -116,12 +122,15 @@ void LeftoverBoard::over(Cleaner& cleaner) {
     for (const std::string& key : progress.examples) decision.reason += ", '" + shown(key) + "'";
     options_.decided(std::move(decision));
   }
-  std::erase_if(cleaners_, [&](const auto& held) { return held.get() == &cleaner; });
+  const auto let_go =
+      std::erase_if(cleaners_, [&](const auto& held) { return held.get() == &cleaner; });
+  CHECK(let_go == 1);
 }
 
 // What it failed at, or commands that may still run there (rule 23 a).
 void LeftoverBoard::tell_stuck(const Cleaner& cleaner, LeftoverStatus& status) const {
   const migrate::Cleaning& cleaning = cleaner.cleaning();
+  CHECK(document_ != nullptr);
   Instant since = cleaning.went_well();
   status.stuck = cleaning.stuck();
   const auto store = options_.links.store(cleaning.entry().node);

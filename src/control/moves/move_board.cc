@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/shown.h"
 
@@ -50,11 +51,14 @@ MoveRecord record_of(const migrate::Migration& migration, const net::Loop& loop)
                     .committed = milliseconds{0},
                     .fenced = microseconds{0},
                     .ended = ended};
+  CHECK((record.end == MoveEnd::kCommitted) == (progress.committed != Instant{0}));
+  CHECK(record.end == MoveEnd::kCommitted || !record.why.empty());
   if (progress.committed != Instant{0}) {
     const nanoseconds cleaning = loop.now() - progress.committed;
     record.committed = took - std::chrono::duration_cast<milliseconds>(cleaning);
   }
   if (progress.fenced != Instant{0} && progress.committed != Instant{0}) {
+    CHECK(progress.fenced <= progress.committed);
     record.fenced = std::chrono::duration_cast<microseconds>(progress.committed - progress.fenced);
   }
   return record;
@@ -74,10 +78,14 @@ MoveBoard::MoveBoard(Options options)
                   .copies = options_.copies,
                   .moving = [this](NodeId node) { return uses(node); },
                   .decided = options_.decided}) {
+  CHECK(options_.view != nullptr && options_.copies != nullptr);
+  CHECK(options_.ended != nullptr && options_.decided != nullptr);
+  CHECK(options_.leader.term != Term{});  // moves are of a term (rule 3)
   options_.loop.after(kBoardTick, guarded(alive_, [this] { tick(); }));
 }
 
 void MoveBoard::see(const SharedDocument& document) {
+  CHECK(document != nullptr);
   document_ = document;
   const std::weak_ptr<void> alive = alive_;
   for (std::size_t i = 0; i < drivers_.size() && !alive.expired(); ++i) drivers_[i]->see(document);
@@ -124,6 +132,7 @@ void MoveBoard::abort_strays() {
 }
 
 std::uint64_t MoveBoard::want(ring::MoveRequest request, Begun begun, Tried tried) {
+  CHECK(request.source != request.destination);
   const std::uint64_t ticket = ++tickets_;
   if (winding_down_ || waiting_.size() >= kWaitingMax) {
     options_.loop.post([begun = std::move(begun)] {
@@ -133,6 +142,7 @@ std::uint64_t MoveBoard::want(ring::MoveRequest request, Begun begun, Tried trie
   }
   waiting_.push_back(
       {.ticket = ticket, .request = std::move(request), .begun = std::move(begun), .tried = tried});
+  CHECK(waiting_.size() <= kWaitingMax);
   options_.loop.post(guarded(alive_, [this] { start_what_can(); }));
   return ticket;
 }
@@ -178,6 +188,7 @@ bool MoveBoard::uses(NodeId node) const {
 }
 
 void MoveBoard::take_back(MoveId entry, Begun begun) {
+  CHECK(begun != nullptr);
   const ring::Leftover* kept =
       document_ == nullptr ? nullptr : ring::find_leftover(*document_, entry);
   std::string why;
@@ -236,19 +247,25 @@ MoveDriver::Options MoveBoard::driver_options(NodeId source, NodeId destination,
 }
 
 void MoveBoard::launch(std::unique_ptr<MoveDriver> driver) {
+  // One outgoing and one incoming move a node, and none of an earlier command under way (rule 8).
+  const ring::MoveRequest& request = driver->migration().request();
+  CHECK(node_free(request.source, request.destination) && !winding_down_);
   drivers_.push_back(std::move(driver));
   drivers_.back()->start();
 }
 
 void MoveBoard::over(MoveDriver& driver) {
   const migrate::Migration& migration = driver.migration();
+  CHECK(migration.is_over());
   MoveRecord record = record_of(migration, options_.loop);
   const auto reason = reasons_.extract(record.move.id);
   if (!reason.empty() && record.end == MoveEnd::kAborted) record.why = reason.mapped();
   options_.ended(record);
   remember(driver);
   if (!migration.outcome().unmovable.empty() && !winding_down_) try_again(driver);
-  std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
+  const auto let_go =
+      std::erase_if(drivers_, [&](const auto& held) { return held.get() == &driver; });
+  CHECK(let_go == 1);
   start_what_can();
 }
 
@@ -257,6 +274,7 @@ void MoveBoard::over(MoveDriver& driver) {
 std::optional<Refused> MoveBoard::stopped_by(const MoveDriver& driver) const {
   const migrate::Migration& migration = driver.migration();
   if (driver.refused()) return driver.refused();
+  CHECK(document_ != nullptr);
   const ring::MoveRequest& request = migration.request();
   const bool kept = std::ranges::any_of(document_->leftovers, [&](const ring::Leftover& entry) {
     return entry.kept() && entry.node == request.destination &&
@@ -297,6 +315,8 @@ void MoveBoard::try_again(const MoveDriver& driver) {
 
 // What cannot be moved stays: the ranges without the tokens of those keys are wanted instead.
 void MoveBoard::go_around(const MoveDriver& driver) {
+  // Rule 22: the move is undone; what is wanted now is another one.
+  CHECK(!driver.migration().outcome().committed);
   ring::MoveRequest request = driver.migration().request();
   std::vector<ring::TokenRange> stay;
   for (const migrate::Unmovable& key : driver.migration().outcome().unmovable) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/moves/preflight.h"
 #include "control/moves/sweep.h"
@@ -28,15 +29,27 @@ MoveDriver::MoveDriver(ring::MoveRequest request, Options options)
       migration_(std::move(request),
                  {options_.limits, options_.mutations, options_.tried.kept_behind}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
-              options_.limits, options_.mutations) {}
+              options_.limits, options_.mutations) {
+  check_options();
+}
 
 MoveDriver::MoveDriver(const ring::Leftover& kept, Options options)
     : options_(std::move(options)),
       migration_(kept, options_.loop.wall_now(), {options_.limits, options_.mutations}),
       copier_(options_.loop, *options_.source, *options_.destination, options_.throttle,
-              options_.limits, options_.mutations) {}
+              options_.limits, options_.mutations) {
+  check_options();
+}
+
+void MoveDriver::check_options() const {
+  CHECK(options_.source != options_.destination);  // two connections (rule 8)
+  CHECK(options_.view != nullptr && options_.copies != nullptr && options_.over != nullptr);
+  CHECK(options_.leader.term != Term{});
+  CHECK(!migration_.is_over() && migration_.id() == MoveId{});
+}
 
 void MoveDriver::start() {
+  CHECK(copied_ == nullptr);  // it starts once
   copied_ = options_.copies->begin(migration_.request().destination);
   copier_.count_in(copied_);
   feed(migrate::Start{});
@@ -46,11 +59,6 @@ void MoveDriver::start() {
 void MoveDriver::see(const SharedDocument& document) { feed(migrate::DocumentSeen{document}); }
 
 void MoveDriver::abort(std::string why) { feed(migrate::AbortWanted{std::move(why)}); }
-
-bool MoveDriver::settled() const {
-  return migration_.is_over() && options_.source->unfinished() == 0 &&
-         options_.destination->unfinished() == 0;
-}
 
 void MoveDriver::feed(const migrate::Event& event) {
   const std::weak_ptr<void> alive = alive_;
@@ -69,6 +77,7 @@ void MoveDriver::feed(const migrate::Event& event) {
 
 // At the commit both servers have the same keys of the range.
 void MoveDriver::count_copies() {
+  CHECK(copied_ != nullptr);
   const NodeId source = migration_.request().source;
   if (migration_.outcome().committed && copied_->node != source)
     options_.copies->committed(*copied_, source);
@@ -170,6 +179,7 @@ std::uint32_t MoveDriver::share_ppm() const {
 }
 
 void MoveDriver::act_on(const migrate::SweepBoth&) {
+  CHECK(migration_.at() == migrate::Step::kSweep);
   sweep(options_.source, options_.writer, guarded(alive_, [this](Result<void> source) {
           if (!source) return fail_at(End::kSource, source.error());
           sweep(options_.destination, options_.writer,
@@ -202,9 +212,13 @@ void MoveDriver::check_page(const std::string& from, migrate::Checked found) {
       }));
 }
 
-void MoveDriver::act_on(const migrate::Check&) { check_page("", {}); }
+void MoveDriver::act_on(const migrate::Check&) {
+  CHECK(migration_.at() == migrate::Step::kCheck);
+  check_page("", {});
+}
 
 void MoveDriver::act_on(const migrate::ScanNext& action) {
+  CHECK(migration_.at() == migrate::Step::kScan);
   if (action.from_start) scan_cursor_.clear();
   options_.source->list(
       scan_cursor_, in_range(), guarded(alive_, [this](Result<backend::Page> page) {
@@ -215,6 +229,7 @@ void MoveDriver::act_on(const migrate::ScanNext& action) {
 }
 
 void MoveDriver::act_on(const migrate::CopyKeys& action) {
+  CHECK(!action.keys.empty() || !action.pieces.empty() || !action.elements.empty());
   copier_.copy(action, guarded(alive_, [this](Result<migrate::Copied> copied) {
                  if (!copied)
                    return fail_at(copier_.failed_at().value_or(End::kSource), copied.error());
@@ -223,6 +238,7 @@ void MoveDriver::act_on(const migrate::CopyKeys& action) {
 }
 
 void MoveDriver::act_on(const migrate::WaitReplicas& action) {
+  CHECK(migration_.at() == migrate::Step::kReplicas && action.replicas > 0);
   options_.destination->wait_replicas(action.replicas,
                                       guarded(alive_, [this](Result<std::uint32_t> reached) {
                                         if (!reached)
@@ -241,13 +257,13 @@ void MoveDriver::act_on(const migrate::Write& action) {
       return fail(Code::kConflict, "another leader drives this pool now");
     return migration_.edit(change, document, options_.loop.wall_now());
   };
-  auto done = guarded(alive_, [this](Result<SharedDocument> written) {
-    if (written) return feed(migrate::Written{*written});
-    // What the refusal was about may be the answer: see it first.
-    const std::weak_ptr<void> alive = alive_;
-    if (options_.writer.newest() != nullptr) see(options_.writer.newest());
-    if (!alive.expired()) feed(migrate::WriteRefused{written.error().message});
-  });
+  // What was written, or what the refusal is about, was seen before this answer
+  // (document_writer.h). Which move is ours nothing but the answer tells.
+  auto done =
+      guarded(alive_, [this, change = action.change](const Result<SharedDocument>& written) {
+        if (!written) return feed(migrate::WriteRefused{written.error().message});
+        if (change == migrate::Change::kBegin) feed(migrate::Written{*written});
+      });
   // A move begins soon or never: later nobody may want it. One that begins all the same, unseen, is
   // aborted (MoveBoard::resume_strays).
   if (action.change == migrate::Change::kBegin)
@@ -264,6 +280,7 @@ void MoveDriver::ask_again(std::function<void()> ask) {
 }
 
 void MoveDriver::act_on(const migrate::AwaitCopying& action) {
+  CHECK(migration_.copying_epoch() != Epoch{});  // rule 4
   if (migration_.at() != migrate::Step::kAwaitCopying) return;
   const auto again = [this, action] { ask_again([this, action] { act_on(action); }); };
   peer::RouterPeer* router = options_.directory.find(action.session);
@@ -276,6 +293,7 @@ void MoveDriver::act_on(const migrate::AwaitCopying& action) {
 
 // Elements will not do where keys vanish and come again unseen (rule 27 d).
 void MoveDriver::act_on(const migrate::Take& action) {
+  CHECK(action.number > 0);
   const bool elements = !options_.source->may_evict();
   ask_take(action.session, {action.number, elements ? action.watch : std::vector<std::string>{}});
 }
@@ -301,6 +319,7 @@ void MoveDriver::ask_take(const SessionId& session, const peer::TakeOrder& order
 }
 
 void MoveDriver::act_on(const migrate::AwaitFenced& action) {
+  CHECK(migration_.fenced_epoch() != Epoch{});  // rule 4
   if (migration_.at() != migrate::Step::kAwaitFenced) return;
   const auto again = [this, action] { ask_again([this, action] { act_on(action); }); };
   peer::RouterPeer* router = options_.directory.find(action.session);
@@ -319,6 +338,8 @@ void MoveDriver::act_on(const migrate::AwaitFenced& action) {
 }
 
 void MoveDriver::act_on(const migrate::Over&) {
+  CHECK(migration_.is_over());
+  CHECK(told_begun_ || migration_.id() == MoveId{});
   if (!told_begun_ && options_.begun)
     options_.begun(fail(Code::kConflict, migration_.outcome().why));
   told_begun_ = true;

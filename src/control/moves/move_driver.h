@@ -67,10 +67,9 @@ class MoveDriver {
   // With what is being copied right now.
   std::uint64_t keys_copied() const;
   std::uint64_t bytes_copied() const;
-  // Both ends and all commands are free for another move (rule 8).
-  bool settled() const;
 
  private:
+  void check_options() const;
   void feed(const migrate::Event& event);
   void act(const migrate::Action& action);
   void act_on(const migrate::Identify& action);

@@ -8,6 +8,7 @@
 
 #include "backend/big_value.h"
 #include "backend/refusal.h"
+#include "base/check.h"
 
 namespace cleave::control {
 namespace {
@@ -105,7 +106,10 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
  public:
   Preflight(PreflightOrder order, std::weak_ptr<void> alive,
             std::function<void(PreflightResult)> done)
-      : order_(std::move(order)), alive_(std::move(alive)), done_(std::move(done)) {}
+      : order_(std::move(order)), alive_(std::move(alive)), done_(std::move(done)) {
+    CHECK(order_.source.store != nullptr && order_.destination.store != nullptr);
+    CHECK(order_.share_ppm <= 1'000'000 && order_.in_range != nullptr && done_ != nullptr);
+  }
 
   void begin() {
     Commands commands;
@@ -163,6 +167,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   }
 
   void try_destination() {
+    CHECK(!payload_.empty());
     Commands commands;
     ask_destination(commands, payload_);
     ask(End::kDestination, commands, [this](const Replies& replies) {
@@ -230,7 +235,10 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
     });
   }
 
-  void answer(PreflightResult result) { done_(std::move(result)); }
+  void answer(PreflightResult result) {
+    CHECK(!std::exchange(answered_, true));
+    done_(std::move(result));
+  }
 
   PreflightOrder order_;
   std::weak_ptr<void> alive_;
@@ -238,6 +246,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   std::string payload_;
   std::uint64_t keys_ = 0;
   std::uint64_t expected_bytes_ = 0;
+  bool answered_ = false;
 };
 
 }  // namespace

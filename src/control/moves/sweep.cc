@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "control/document/session_names.h"
 
 namespace cleave::control {
@@ -15,7 +16,9 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
  public:
   Sweeping(std::shared_ptr<backend::RedisStore> store, DocumentWriter& writer,
            std::function<void(Result<void>)> done)
-      : store_(std::move(store)), writer_(writer), done_(std::move(done)) {}
+      : store_(std::move(store)), writer_(writer), done_(std::move(done)) {
+    CHECK(!store_.expired() && done_ != nullptr);
+  }
 
   void list() {
     if (++passes_ > kPassesMax)
@@ -32,6 +35,7 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
 
  private:
   void read(std::string clients) {
+    CHECK(passes_ > 0);  // rule 7: the list is older than the read
     writer_.read(
         [self = shared_from_this(), clients = std::move(clients)](Result<SharedDocument> document) {
           if (!document) return self->done_(std::unexpected(document.error()));
@@ -42,6 +46,7 @@ class Sweeping : public std::enable_shared_from_this<Sweeping> {
   void kill(const std::vector<std::string>& ids) {
     if (ids.empty()) return done_({});
     backend::Commands commands;
+    CHECK(passes_ > 0 && passes_ <= kPassesMax);
     for (const std::string& id : ids) commands.add({"CLIENT", "KILL", "ID", id});
     run(commands, [self = shared_from_this()](Result<backend::Replies> replies) {
       if (!replies) return self->done_(std::unexpected(replies.error()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::control {
@@ -86,6 +87,7 @@ void AttributionBook::count(std::uint64_t interval, const SessionId& session,
   }
   // What came too late was not counted where it belongs, and is nowhere else.
   if (counted == nullptr) return;
+  CHECK(counted->unanswered > 0);  // a question has one answer
   --counted->unanswered;
   counted->answered = std::max(counted->answered, now);
 }
@@ -97,6 +99,7 @@ void AttributionBook::missing(std::uint64_t interval) {
 // ---- the end of an interval -------------------------------------------------------------------
 
 void AttributionBook::cut(Instant now) {
+  CHECK(open_.cut == Instant{0} && now >= open_.answered);
   const std::uint64_t next = open_.number + 1;
   ended_ = std::move(open_);
   ended_->cut = now;
@@ -110,6 +113,7 @@ void AttributionBook::close(NodeId node, const Counters& counters) {
   if (!ended_) return;
   Result<heat::CommandStats> stats = heat::parse_commandstats(counters.command_stats);
   if (!stats || stats->empty()) return;
+  CHECK(counters.asked <= counters.seen);
   books_[node].now = Reading{.stats = std::move(*stats),
                              .incarnation = counters.incarnation,
                              .asked = counters.asked,
@@ -152,9 +156,11 @@ bool AttributionBook::comparable(NodeId node, const Book& book, const CommandKin
 }
 
 void AttributionBook::compare(NodeId node, Book& book, const CommandKinds& kinds) {
+  CHECK(ended_ && book.before && book.now);
   const heat::CommandStats all = heat::since(book.before->stats, book.now->stats);
   const heat::CommandStats interval = only(all, kinds.keyed);
   const nanoseconds took = book.now->seen - book.before->asked;
+  CHECK(took >= nanoseconds{0});
   heat::Routed routed = ended_->routed[node];
   std::uint64_t served = 0;
   for (const auto& [name, stat] : interval) served += stat.calls;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "ring/document/document.h"
 
@@ -34,6 +35,7 @@ struct CopyCount {
 class CopyCounts {
  public:
   std::shared_ptr<CopyCount> begin(NodeId destination) {
+    CHECK(destination != NodeId{});
     counts_.push_back(std::make_shared<CopyCount>(CopyCount{.node = destination}));
     return counts_.back();
   }
@@ -47,6 +49,7 @@ class CopyCounts {
 
   // Whoever adds up several servers must begin anew where this has changed meanwhile.
   void committed(CopyCount& count, NodeId source) {
+    CHECK(count.move != MoveId{} && count.node != source);
     count.node = source;
     ++commits_;
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::control {
 
 void CostBook::note(NodeId node, std::string_view command_stats, std::uint64_t cpu_us) {
@@ -12,6 +14,7 @@ void CostBook::note(NodeId node, std::string_view command_stats, std::uint64_t c
   if (before != seen_.end()) {
     heat::add(interval_.stats, heat::since(before->second.stats, *now));
     // It went back where the server restarted, together with the other counters.
+    CHECK(!before->second.stats.empty());
     const std::uint64_t begun = before->second.cpu_us <= cpu_us ? before->second.cpu_us : 0;
     interval_.cpu_us += cpu_us - begun;
   }

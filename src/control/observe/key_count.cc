@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
 #include "base/own_names.h"
 
 namespace cleave::control {
@@ -27,6 +28,7 @@ struct Counting {
 void ask(const std::shared_ptr<Counting>& counting);
 
 void finish(const std::shared_ptr<Counting>& counting) {
+  CHECK(counting->open == 0);
   if (counting->failed) return counting->done(std::unexpected(*counting->failed));
   if (counting->commits == counting->copies->commits()) return counting->done(counting->sum);
   if (++counting->tries < kTriesMax) return ask(counting);
@@ -41,6 +43,7 @@ void take(Counting& counting, NodeId node, const Result<backend::Replies>& repli
   for (const wire::Reply& reply : *replies) {
     if (reply.is_error()) counting.failed = Error{Code::kUnavailable, reply.text};
   }
+  CHECK(replies->size() == 2);  // DBSIZE and EXISTS
   const auto keys = static_cast<std::uint64_t>(replies->front().integer);
   const auto own = static_cast<std::uint64_t>(replies->back().integer);
   counting.sum += counting.copies->without_copies(node, keys - std::min(keys, own));
@@ -49,6 +52,7 @@ void take(Counting& counting, NodeId node, const Result<backend::Replies>& repli
 void ask(const std::shared_ptr<Counting>& counting) {
   counting->commits = counting->copies->commits();
   counting->sum = 0;
+  CHECK(counting->open == 0 && !counting->servers.empty());
   counting->open = counting->servers.size();
   backend::Commands commands;
   commands.add({"DBSIZE"});
@@ -59,6 +63,7 @@ void ask(const std::shared_ptr<Counting>& counting) {
     const std::shared_ptr<backend::RedisStore> store = server.store.lock();
     if (store == nullptr) return;  // the term has ended
     store->run(commands, [counting, node = server.node](Result<backend::Replies> replies) {
+      CHECK(counting->open > 0);
       take(*counting, node, replies);
       if (--counting->open == 0) finish(counting);
     });

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/hash.h"
 #include "base/own_names.h"
@@ -21,6 +22,7 @@ void KeySampler::ask(NodeId node, const std::shared_ptr<backend::RedisStore>& st
 }
 
 void KeySampler::ask_page(const Walk& walk) {
+  CHECK(walk.store != nullptr && walk.view != nullptr);
   const std::string count = std::to_string(balance::WalkPace::kPageKeys);
   backend::Commands commands;
   commands.add({"SCAN", nodes_[walk.node].cursor, "COUNT", count});
@@ -42,6 +44,7 @@ void KeySampler::take_page(const Walk& walk, const wire::Reply& page) {
 
 void KeySampler::ask_sizes(const Walk& walk, std::vector<std::string> keys) {
   if (keys.empty()) return take_sizes(walk, {}, {});
+  CHECK(nodes_.contains(walk.node));
   backend::Commands commands;
   for (const std::string& key : keys) commands.add({"MEMORY", "USAGE", key});
   walk.store->run(
@@ -55,6 +58,7 @@ void KeySampler::ask_sizes(const Walk& walk, std::vector<std::string> keys) {
 
 void KeySampler::take_sizes(const Walk& walk, const std::vector<std::string>& keys,
                             const backend::Replies& sizes) {
+  CHECK(sizes.size() == keys.size());
   std::vector<balance::MetKey> met;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const wire::Reply& size = sizes[i];
@@ -67,6 +71,7 @@ void KeySampler::take_sizes(const Walk& walk, const std::vector<std::string>& ke
   Node& node = nodes_[walk.node];
   node.pages_failed = 0;
   node.census.add(met, loop_.now());
+  CHECK(node.pages_left > 0);
   if (--node.pages_left > 0) ask_page(walk);
 }
 

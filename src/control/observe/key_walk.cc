@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/own_names.h"
 
 namespace cleave::control {
@@ -22,6 +23,10 @@ void ask_page(const std::shared_ptr<const KeyWalk>& walk, const std::string& fro
 
 }  // namespace
 
-void walk_keys(KeyWalk walk) { ask_page(std::make_shared<const KeyWalk>(std::move(walk)), ""); }
+void walk_keys(KeyWalk walk) {
+  CHECK(walk.store != nullptr && walk.view != nullptr);
+  CHECK(walk.page != nullptr && walk.done != nullptr);
+  ask_page(std::make_shared<const KeyWalk>(std::move(walk)), "");
+}
 
 }  // namespace cleave::control

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backend/call.h"
+#include "base/check.h"
 #include "base/guarded.h"
 #include "wire/writer.h"
 
@@ -21,6 +22,7 @@ LatencyWatch::LatencyWatch(Options options) : options_(std::move(options)), rng_
 LatencyWatch::~LatencyWatch() = default;
 
 void LatencyWatch::follow(NodeId node, const net::Address& address) {
+  CHECK(node != NodeId{});
   Server& server = servers_[node];
   server = {};
   server.connection = std::make_unique<backend::Prober>(
@@ -42,6 +44,7 @@ void LatencyWatch::tick() {
 
 // Not while one is awaited: a server that hangs gets no queue of questions.
 void LatencyWatch::ask(NodeId node, Server& server) {
+  CHECK(server.connection != nullptr && server.asked == Instant{0});
   backend::Pipe& pipe = server.connection->pipe();
   if (!pipe.usable()) return;
   const Instant now = options_.loop.now();

@@ -55,11 +55,16 @@ NodeLinks::NodeLinks(Options options)
                   .credentials = options_.credentials,
                   .session = gate_->session(),
                   .limits = options_.limits,
-                  .seed = rng_.next()}) {}
+                  .seed = rng_.next()}) {
+  // Rule 5: a driver's connections are named after its term.
+  CHECK(options_.leader.term != Term{} && !options_.leader.session.value().empty());
+  CHECK(options_.copies != nullptr && options_.log != nullptr);
+}
 
 NodeLinks::~NodeLinks() = default;
 
 void NodeLinks::follow(const SharedDocument& document) {
+  CHECK(document != nullptr);
   document_ = document;
   std::erase_if(links_, [&](const auto& link) {
     const bool left = ring::find_node(*document, link.first) == nullptr;
@@ -68,6 +73,7 @@ void NodeLinks::follow(const SharedDocument& document) {
     return left;
   });
   for (const ring::Node& node : document->nodes) {
+    CHECK(!node.members.empty());
     const std::string& address = node.members.front().address;
     Link& link = links_[node.id];
     if (link.store != nullptr && link.address == address) continue;
@@ -98,6 +104,7 @@ std::shared_ptr<backend::RedisStore> NodeLinks::store(NodeId node) const {
 }
 
 void NodeLinks::poll(std::function<void()> done) {
+  CHECK(done != nullptr);
   pollers_.push_back(std::move(done));
   if (std::exchange(polling_, true)) return;
   for (const auto& [node, link] : links_) unanswered_.insert(node);
@@ -123,6 +130,7 @@ void NodeLinks::let_go(NodeId node) {
 
 void NodeLinks::end_poll() {
   if (!unanswered_.empty()) return;
+  CHECK(polling_ || pollers_.empty());
   polling_ = false;
   for (const auto& done : std::exchange(pollers_, {})) done();
 }
@@ -130,6 +138,7 @@ void NodeLinks::end_poll() {
 void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFacts> facts) {
   const auto found = links_.find(node);
   if (found == links_.end()) return;
+  CHECK(asked <= options_.loop.now());
   Link& link = found->second;
   if (!facts) {
     link.facts.reachable = false;
@@ -140,6 +149,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
   const backend::StoreIdentity& identity = facts->identity;
   const bool ours = identity.mark == document_->mark;
   const std::uint64_t keys = options_.copies->without_copies(node, facts->keys);
+  CHECK(keys <= facts->keys);
   link.facts = {.node = node,
                 .reachable = true,
                 .error = "",
@@ -174,6 +184,7 @@ void NodeLinks::take_facts(NodeId node, Instant asked, Result<backend::StoreFact
 
 // Once a term, and again with the next poll when it failed.
 void NodeLinks::learn_kinds(backend::RedisStore& store) {
+  CHECK(!learning_ && !kinds_);
   learning_ = true;
   backend::Commands commands;
   commands.add({"COMMAND"});
@@ -197,6 +208,7 @@ void NodeLinks::mark_if_new(NodeId node, const Link& link) {
 }
 
 void NodeLinks::mark(const std::vector<NodeId>& nodes, Marked done) {
+  CHECK(document_ != nullptr && !document_->mark.empty());
   mark_each(
       nodes,
       [mark = document_->mark](const auto& store, Marked marked) {
@@ -229,6 +241,7 @@ void NodeLinks::mark_each(const std::vector<NodeId>& nodes, const MarkOne& mark_
       }
       if (!result && pending->result)
         pending->result = fail("node " + std::to_string(node.value()), result.error());
+      CHECK(pending->open > 0);
       if (--pending->open == 0) done(pending->result);
     });
     if (target != nullptr) {
@@ -277,6 +290,7 @@ void NodeLinks::note_if_due(NodeId node, Link& link) {
 void NodeLinks::note(NodeId node, Link& link) {
   const ring::Node* shown = ring::find_node(*document_, node);
   if (link.noting || shown == nullptr) return;
+  CHECK(link.facts.marked);  // who carries no marker is not ours to write to (rule 12)
   link.noting = true;
   const UnixMillis now = options_.loop.wall_now();
   const bool same_life = link.server_run == link.facts.incarnation.run_id;

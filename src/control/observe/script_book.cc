@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace cleave::control {
 
 void ScriptBook::take(std::span<const heat::ScriptMark> marks, Instant now) {
@@ -24,7 +26,9 @@ ScriptBook::Named ScriptBook::named(const ring::RangeSet& ranges, ScriptsRan ran
 
 bool ScriptBook::marked(const ring::RangeSet& ranges, Instant now) const {
   if (seen_.empty()) return false;
+  CHECK(seen_.size() == heat::kScriptBuckets);
   return std::ranges::any_of(ranges, [&](const ring::TokenRange& range) {
+    CHECK(range.first <= range.last);
     for (std::size_t bucket = heat::script_bucket(range.first);
          bucket <= heat::script_bucket(range.last); ++bucket) {
       if (seen_[bucket] != Instant{0} && now - seen_[bucket] <= heat::kScriptMemory) return true;

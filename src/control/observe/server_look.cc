@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/own_names.h"
 
@@ -67,6 +68,7 @@ ServerLook::ServerLook(Options options)
 }
 
 void ServerLook::ask(Done done) {
+  CHECK(done != nullptr && stores_.size() == found_.size());
   waiting_.push_back(std::move(done));
   if (open_ > 0) return;
   open_ = 1;  // held until all are asked, so that it cannot end in between
@@ -91,6 +93,7 @@ void ServerLook::ask(Done done) {
 }
 
 void ServerLook::ask_clients(std::size_t index) {
+  CHECK(index < stores_.size() && stores_[index] != nullptr);
   backend::Commands commands;
   commands.add({"CLIENT", "LIST"});
   stores_[index]->run(commands, guarded(alive_, [this, index](Result<backend::Replies> replies) {
@@ -102,6 +105,7 @@ void ServerLook::ask_clients(std::size_t index) {
 }
 
 void ServerLook::answered() {
+  CHECK(open_ > 0);
   if (--open_ > 0) return;
   const std::weak_ptr<void> alive = alive_;
   for (const Done& done : std::exchange(waiting_, {})) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "balance/input/trigger.h"
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::control {
@@ -28,6 +29,7 @@ void add(const history::HeatPoint& point, const ring::Document& document,
     weights += node->weight;
   }
   if (total == 0 || point.covers <= milliseconds{0}) return;
+  CHECK(weights > 0);
   const auto ms = static_cast<std::uint64_t>(point.covers.count());
   for (const history::HeatValue& value : point.nodes) {
     const ring::Node* const node = ring::find_node(document, NodeId{value.id});
@@ -56,6 +58,7 @@ std::vector<balance::UsualLevel> usual_levels(std::span<const history::HeatPoint
   for (const history::HeatPoint& point : points) add(point, document, seen);
   std::vector<balance::UsualLevel> levels;
   for (const auto& [node, of] : seen) {
+    CHECK(of.ms > 0);
     levels.push_back({.node = node, .ppm = static_cast<std::uint32_t>(of.level_ms / of.ms)});
   }
   return levels;

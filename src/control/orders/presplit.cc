@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::control {
@@ -29,6 +30,7 @@ std::uint32_t mean_request_ns(const heat::Picture& picture) {
 }
 
 std::uint64_t load_of(const Demand& demand, const RequestCosts& costs) {
+  CHECK(costs.mean_ns > 0);
   if (demand.load > 0) return demand.load;
   const Wide load = Wide{demand.requests} * cost_of(demand, costs);
   return static_cast<std::uint64_t>(std::min(load, Wide{kLoadMost}));
@@ -55,6 +57,7 @@ ring::ExpectedEvent event_of(const Announcement& announcement, const RequestCost
 std::vector<balance::Expected> expected_of(const ring::Document& document) {
   std::vector<balance::Expected> expected;
   for (const ring::ExpectedEvent& event : document.expected) {
+    CHECK(event.lead_from <= event.start && event.start < event.end);
     for (const ring::ExpectedLoad& each : event.loads) {
       expected.push_back({.range = each.range,
                           .load = each.load,
@@ -78,6 +81,7 @@ UnixMillis busiest(const std::vector<balance::Expected>& expected, UnixMillis no
   Wide most = 0;
   UnixMillis found = now;
   for (const auto& [at, change] : changes) {
+    CHECK(load + change.second >= change.first);  // nothing ends that has not started
     load += change.second - change.first;
     if (load <= most) continue;
     most = load;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/ppm.h"
 #include "base/shown.h"
@@ -34,6 +35,7 @@ std::string percent(std::uint32_t ppm) {
 }  // namespace
 
 std::uint32_t StrayCount::share_ppm() const {
+  CHECK(strays <= keys);
   return keys == 0 ? 0 : static_cast<std::uint32_t>(Wide{strays} * kMillion / keys);
 }
 
@@ -41,6 +43,7 @@ std::uint32_t StrayCount::error_ppm() const {
   if (whole || keys == 0) return 0;
   const std::uint64_t none = std::min(kMillion, 3 * kMillion / keys);
   const std::uint64_t share = share_ppm();
+  CHECK(share <= kMillion);
   const std::uint64_t error = 2 * square_root(share * (kMillion - share) / keys);
   return static_cast<std::uint32_t>(std::max(error, none));
 }
@@ -60,6 +63,7 @@ void StrayCounter::add(std::string_view key, const ring::RingView& before,
     return;
   }
   ++count_.strays;
+  CHECK(count_.strays <= count_.keys);
   if (count_.examples.size() < listed_max_)
     count_.examples.push_back({.key = std::string(key), .owner = now.owner(token)});
 }

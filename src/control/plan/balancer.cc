@@ -112,7 +112,9 @@ void Balancer::ask_routers() {
     router->take_heat(
         costs_.prices(),
         guarded(alive_, [this, session, interval](Result<std::vector<heat::Report>> reports) {
-          if (!reports) return attribution_.missing(interval);
+          // What one has counted that has left meanwhile is load no more.
+          if (!reports || !ring::has_router(view_->document(), session))
+            return attribution_.missing(interval);
           attribution_.count(interval, session, *reports, options_.loop.now());
           Heard& heard = heard_[session];
           heard.at = options_.loop.now();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/commands.h"
+#include "base/check.h"
 #include "base/guarded.h"
 #include "base/hash.h"
 #include "base/own_names.h"
@@ -101,8 +102,10 @@ struct StrayMover::Work {
   // Of the key at hand.
   std::shared_ptr<backend::RedisStore> owner;
   Incarnation owner_life;
+  bool ended = false;
 
   void end(Result<void> result) {
+    CHECK(!std::exchange(ended, true));  // one order, one answer
     if (done_reading)
       return result ? done_reading(read) : done_reading(std::unexpected(result.error()));
     result ? done(handled) : done(std::unexpected(result.error()));
@@ -158,6 +161,7 @@ void StrayMover::list(const StrayPage& from, std::function<void(Result<WorkPtr>)
 void StrayMover::take_page(const WorkPtr& work, const ring::RingView& before,
                            const wire::Reply& page) {
   const ring::RingSnapshot now = options_.view();
+  CHECK(now != nullptr);
   work->handled.next = page.elements[0].text == "0" ? "" : page.elements[0].text;
   for (const wire::Reply& key : page.elements[1].elements) {
     if (key.text.starts_with(kOwnKeyPrefix)) continue;
@@ -168,6 +172,7 @@ void StrayMover::take_page(const WorkPtr& work, const ring::RingView& before,
 }
 
 void StrayMover::keep(const WorkPtr& work, const std::string& key, std::string why) {
+  CHECK(!why.empty());
   work->handled.kept.push_back({.key = key, .why = std::move(why)});
 }
 
@@ -183,6 +188,7 @@ void StrayMover::move(StrayPage from, Done<StraysHandled> done) {
 
 void StrayMover::next(const WorkPtr& work) {
   if (work->keys.empty()) return work->end({});
+  CHECK(work->done != nullptr);
   const std::string key = std::move(work->keys.front());
   work->keys.pop_front();
   const ring::RingSnapshot view = options_.view();
@@ -192,6 +198,7 @@ void StrayMover::next(const WorkPtr& work) {
     if (at_owner) at_owner = fail(Code::kConflict, "the ring or its server has changed meanwhile");
     return work->end(std::unexpected(at_owner.error()));
   }
+  CHECK(owner != work->node);
   work->owner = *at_owner;
   work->owner_life = options_.links.facts(owner)->incarnation;
   options_.touched(owner);
@@ -203,6 +210,7 @@ void StrayMover::next(const WorkPtr& work) {
 }
 
 void StrayMover::place(const WorkPtr& work, backend::Item item) {
+  CHECK(work->owner != nullptr && work->owner != work->source);
   if (item.kind == backend::Item::Kind::kAbsent) return next(work);
   if (item.kind != backend::Item::Kind::kValue) {
     keep(work, item.key, item.reason.empty() ? "it is too large for one DUMP" : item.reason);
@@ -230,6 +238,7 @@ void StrayMover::place(const WorkPtr& work, backend::Item item) {
 // A key of that name is there: of a client, or ours, where an order broke off between the two.
 void StrayMover::compare_placed(const WorkPtr& work, const backend::Item& item,
                                 const std::string& at_owner) {
+  CHECK(item.kind == backend::Item::Kind::kValue);
   if (at_owner == item.payload) return secure(work, item);
   keep(work, item.key, "its owner has a key of that name with another value");
   next(work);
@@ -297,6 +306,7 @@ void StrayMover::read(StrayPage from, Done<StrayDumps> done) {
 void StrayMover::read_next(const WorkPtr& work) {
   work->read.next = work->handled.next;
   work->read.kept = work->handled.kept;
+  CHECK(work->done_reading != nullptr);
   if (work->keys.empty()) return work->end({});
   if (work->read_bytes > kDumpBytesMax) {
     work->read.next = work->from;  // the rest of this page, when these are removed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 
 namespace cleave::control {
@@ -16,6 +17,8 @@ constexpr milliseconds kAfterFailure{10'000};
 }  // namespace
 
 StrayWatch::StrayWatch(Options options) : options_(std::move(options)) {
+  CHECK(options_.list != nullptr && options_.view != nullptr);
+  CHECK(options_.decided != nullptr && options_.does_not_fit != nullptr);
   options_.loop.after(kTick, guarded(alive_, [this] { tick(); }));
 }
 
@@ -33,6 +36,7 @@ void StrayWatch::tick() {
 }
 
 void StrayWatch::ask(NodeId id, Node& node) {
+  CHECK(!node.asked);
   const bool begins = node.cursor.empty();
   node.asked = options_.list(
       id, node.cursor,
@@ -53,6 +57,7 @@ void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
                            const ring::RingView& before) {
   Node& node = nodes_[id];
   const ring::RingSnapshot view = options_.view();
+  CHECK(view != nullptr);
   for (const std::string& key : keys) node.walk.add(key, before, *view);
   const bool first = !node.last.whole && node.walk.count().keys < kFirstKeys;
   if (node.cursor.empty()) node.walk.end();
@@ -69,6 +74,7 @@ void StrayWatch::take_page(NodeId id, const std::vector<std::string>& keys,
 }
 
 void StrayWatch::settle(NodeId id, Node& node, const StrayCount& count) {
+  CHECK(count.strays <= count.keys);
   node.last = count;
   node.known = true;
   watch_growth(id, node, count);

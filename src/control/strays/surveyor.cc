@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
 #include "base/guarded.h"
 #include "control/observe/info_facts.h"
 #include "control/observe/key_walk.h"
@@ -26,7 +27,9 @@ std::string host_of(const std::string& address) { return address.substr(0, addre
 
 // Runs `done` when it has been called so many times.
 std::function<void()> after_all(std::size_t calls, std::function<void()> done) {
+  CHECK(calls > 0);
   return [left = std::make_shared<std::size_t>(calls), done = std::move(done)] {
+    CHECK(*left > 0);
     if (--*left == 0) done();
   };
 }
@@ -50,6 +53,7 @@ struct Surveyor::Look {
 
 std::shared_ptr<Surveyor::Look> Surveyor::new_look(NodeId node, std::uint64_t keys_max,
                                                    std::size_t listed_max) const {
+  CHECK(options_.view() != nullptr);
   auto look = std::make_shared<Look>(
       Look{.node = {}, .keys_max = keys_max, .counter = StrayCounter(node, listed_max)});
   look->node.facts.node = node;
@@ -59,6 +63,7 @@ std::shared_ptr<Surveyor::Look> Surveyor::new_look(NodeId node, std::uint64_t ke
 }
 
 void Surveyor::walk(const std::shared_ptr<Look>& look, std::function<void()> done) {
+  CHECK(look != nullptr && done != nullptr);
   const NodeFacts& facts = look->node.facts;
   const auto store = options_.links.store(facts.node);
   if (store == nullptr || !facts.reachable) {
@@ -151,6 +156,7 @@ struct Search {
 // One scheme a turn: a large pool's points take milliseconds to place.
 void search_on(const std::shared_ptr<Search>& search) {
   if (search->where.alive.expired()) return;
+  CHECK(search->done != nullptr);
   if (search->schemes.step()) return search->where.loop.post([search] { search_on(search); });
   const std::optional<ring::SchemeFit>& best = search->schemes.best();
   if (best && best->elsewhere * 2 < search->elsewhere) search->survey.fits = best;
@@ -160,6 +166,7 @@ void search_on(const std::shared_ptr<Search>& search) {
 }  // namespace
 
 std::size_t sampled_keys(std::size_t servers) {
+  CHECK(servers > 0);
   return std::max<std::size_t>(kSampledKeys / servers, 16);
 }
 
@@ -169,6 +176,7 @@ void search_schemes(SchemeSamples where, Survey survey, std::function<void(Surve
   };
   if (std::ranges::none_of(survey.nodes, misplaced)) return done(std::move(survey));
   const ring::RingSnapshot view = where.view;
+  CHECK(view != nullptr);
   std::vector<std::vector<std::string>> seen;
   std::uint64_t elsewhere = 0;
   std::size_t keys = 0;
@@ -195,6 +203,7 @@ std::vector<ring::NamedNodes> names_of_nodes(const ring::Document& document) {
   ring::NamedNodes hosts{.what = "their hosts without ports", .nodes = {}};
   for (const ring::Node* const node : active(document)) {
     const std::string& address = node->members.front().address;
+    CHECK(node->id != NodeId{} && !node->members.empty());
     const std::uint32_t position = node->id.value() - 1;
     const auto placed = [&](const std::string& name) {
       return ring::PlacedNode{.name = name, .weight = node->weight, .position = position};
