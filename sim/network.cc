@@ -15,6 +15,9 @@ constexpr std::uint64_t kRngPurpose = 0x6E6574;
 // How long the peers of a dead machine wait before TCP tells them.
 constexpr nanoseconds kSilenceMax = milliseconds{3'000};
 
+// Of a connection that is half closed before its time.
+constexpr nanoseconds kHalfClosedWithin = milliseconds{2};
+
 }  // namespace
 
 Network::Network(Scheduler& scheduler, const NetworkOptions& options)
@@ -53,8 +56,35 @@ void Network::stall(const std::string& from, const std::string& to, Instant unti
 void Network::heal() {
   stalls_.clear();
   last_stall_ = Instant{0};
+  for (const auto& [host, want] : std::exchange(wants_, {})) tell_paused(host, false);
   for (auto& [number, connection] : connections_)
     for (Flow& flow : connection->flows) flow.held_until = Instant{0};
+}
+
+void Network::exhaust(const std::string& host, Exhausted what, Instant until) {
+  wants_[host] = {.what = what, .until = until};
+  tell_paused(host, true);
+  scheduler_.at(until, [this, host] {
+    if (lacks(host, Exhausted::kAccepting)) return;  // for longer, meanwhile
+    tell_paused(host, false);
+  });
+}
+
+bool Network::lacks(const std::string& host, Exhausted what) const {
+  const auto found = wants_.find(host);
+  if (found == wants_.end() || scheduler_.now() >= found->second.until) return false;
+  return what == Exhausted::kAccepting || found->second.what == Exhausted::kAll;
+}
+
+void Network::tell_paused(const std::string& host, bool paused) {
+  for (const auto& [address, listening] : listening_) {
+    if (listening.process->host() != host || !listening.acceptor.paused) continue;
+    listening.loop->run_at(scheduler_.now(), [this, address, loop = listening.loop, paused] {
+      const auto found = listening_.find(address);
+      if (found != listening_.end() && found->second.loop == loop)
+        found->second.acceptor.paused(paused);
+    });
+  }
 }
 
 // ---- listening and connecting
@@ -86,6 +116,14 @@ void Network::connect(SimLoop& from, const net::Address& address, milliseconds t
     std::exchange(*shared, nullptr)(
         fail(Code::kTimeout, "connect " + net::to_string(address) + ": no answer"));
   });
+  if (lacks(from.process().host(), Exhausted::kAll)) {
+    from.run_at(scheduler_.now(), [shared, address] {
+      if (*shared == nullptr) return;
+      std::exchange(*shared, nullptr)(
+          fail(Code::kUnavailable, "connect " + net::to_string(address) + ": too many open files"));
+    });
+    return;
+  }
   const Instant free_at = link_free_at(from.process().host(), address.host);
   const Instant when = std::max(scheduler_.now(), free_at) + latency();
   from.run_at(when, [this, &from, address, shared, deadline] {
@@ -97,6 +135,12 @@ void Network::arrive_call(SimLoop& from, const net::Address& address,
                           const std::shared_ptr<net::Loop::Connected>& done, Instant deadline) {
   if (*done == nullptr || scheduler_.now() >= deadline) return;
   const auto found = listening_.find(address);
+  if (found != listening_.end() && lacks(address.host, Exhausted::kAccepting)) {
+    from.run_at(
+        std::min(wants_.at(address.host).until, deadline),
+        [this, &from, address, done, deadline] { arrive_call(from, address, done, deadline); });
+    return;
+  }
   const Instant back =
       std::max(scheduler_.now(), link_free_at(address.host, from.process().host())) + latency();
   if (found == listening_.end()) {
@@ -134,8 +178,32 @@ Network::ConnectionPtr Network::make_connection(SimLoop& connector, const Listen
   called.loop = listening.loop;
   called.address = net::to_string(address);
   connections_[connection->number] = connection;
+  upset(connection);
   scheduler_.note(EventKind::kConnect, connection->number, called.address);
   return connection;
+}
+
+void Network::upset(const ConnectionPtr& connection) {
+  const auto meant = [this](const End& end) {
+    return end.process->host().starts_with(unruly_.hosts);
+  };
+  if (unruly_.hosts.empty() || !std::ranges::all_of(connection->ends, meant)) return;
+  const auto one_of = [this](std::uint32_t many) { return many != 0 && rng_.chance(1, many); };
+  if (one_of(unruly_.lost_one_of)) connection->flows[rng_.below(2)].doomed = true;
+  if (one_of(unruly_.slow_one_of))
+    connection->flows[rng_.below(2)].held_until = scheduler_.now() + up_to(unruly_.slow_max);
+  if (!one_of(unruly_.half_closed_one_of)) return;
+  const std::size_t side = rng_.below(2);
+  scheduler_.at(scheduler_.now() + up_to(kHalfClosedWithin),
+                [this, connection, side] { half_close(connection, side); });
+}
+
+void Network::half_close(const ConnectionPtr& connection, std::size_t side) {
+  Flow& flow = connection->flows[side];
+  if (!connection->ends[side].open || flow.shut) return;
+  scheduler_.note(EventKind::kFault, connection->number, "half-close");
+  put_on_wire(connection, side, {.bytes = {}, .last = true, .reset = false});
+  flow.shut = true;
 }
 
 void Network::accept(const net::Address& address, const ConnectionPtr& connection) {
@@ -174,7 +242,16 @@ void Network::resume_reading(const ConnectionPtr& connection, std::size_t side) 
 void Network::send(const ConnectionPtr& connection, std::size_t side, std::string_view bytes) {
   const End& end = connection->ends[side];
   if (!end.open || end.process->life() != end.life || !end.process->alive()) return;
-  connection->flows[side].kept.append(bytes);
+  Flow& flow = connection->flows[side];
+  if (flow.shut) return;
+  if (std::exchange(flow.doomed, false)) {
+    flow.shut = true;
+    scheduler_.at(scheduler_.now(), [this, number = connection->number] {
+      break_connection(number, Break::kBoth, nanoseconds{0});
+    });
+    return;
+  }
+  flow.kept.append(bytes);
   transmit(connection, side);
 }
 
@@ -203,6 +280,7 @@ void Network::transmit(const ConnectionPtr& connection, std::size_t side) {
 
 void Network::put_on_wire(const ConnectionPtr& connection, std::size_t side, Piece piece) {
   Flow& flow = connection->flows[side];
+  if (flow.shut) return;  // its last piece is on its way
   flow.flying.push_back(std::move(piece));
   flow.arrives = std::max(flow.arrives, scheduler_.now() + latency());
   scheduler_.at(flow.arrives, [this, connection, side] { arrive(connection, side); });
@@ -261,9 +339,15 @@ void Network::deliver(const ConnectionPtr& connection, std::size_t side) {
 
 void Network::hear_end(const ConnectionPtr& connection, std::size_t side) {
   End& end = connection->ends[side];
+  const bool reset = connection->flows[1 - side].reset;
+  if (!reset && end.reads_no_more) return;
+  if (!reset && end.events != nullptr) {
+    end.reads_no_more = end.events->on_end();
+    // It may have closed its end meanwhile.
+    if (end.reads_no_more || !end.open) return;
+  }
   end.open = false;
   net::StreamEvents* events = std::exchange(end.events, nullptr);
-  const bool reset = connection->flows[1 - side].reset;
   connection->flows[side].kept.clear();
   end_flow(connection, side, false);
   scheduler_.note(EventKind::kClosed, connection->number * 2 + side, {});

@@ -39,6 +39,24 @@ struct NetworkOptions {
   std::uint32_t cut_every = 4;
 };
 
+// What becomes of connections between hosts of one kind, on top of that.
+struct Unruly {
+  std::string hosts = {};  // how the names of both ends begin; empty: of nobody
+  // One connection of so many: what its caller asks, or else what it is answered, is lost with it;
+  // one of its directions is held for up to `slow_max`; one of its ends hears the end of the other,
+  // which goes on. 0: none.
+  std::uint32_t lost_one_of = 0;
+  std::uint32_t slow_one_of = 0;
+  std::uint32_t half_closed_one_of = 0;
+  nanoseconds slow_max = milliseconds{200};
+};
+
+// What a process has no descriptors or memory for.
+enum class Exhausted : std::uint8_t {
+  kAccepting,  // who calls waits
+  kAll,        // nor can it call anybody
+};
+
 // How a connection breaks.
 enum class Break : std::uint8_t {
   kAtConnector,  // the end that connected sees it now, the other one later
@@ -79,9 +97,13 @@ class Network {
   void stall(const std::string& from, const std::string& to, Instant until);
   // When something that leaves now can arrive; not later than now: nothing is in the way.
   Instant link_free_at(const std::string& from, const std::string& to) const;
-  // All stalls end now.
+  // Until then the processes of that host lack what connections take.
+  void exhaust(const std::string& host, Exhausted what, Instant until);
+  // All stalls and wants end now.
   void heal();
   void set_options(const NetworkOptions& options) { options_ = options; }
+  // Of connections that are made from now on.
+  void set_unruly(Unruly unruly) { unruly_ = std::move(unruly); }
   const NetworkOptions& options() const { return options_; }
 
  private:
@@ -103,7 +125,9 @@ class Network {
     Instant arrives{0};         // of the last piece: order is kept
     Instant held_until{0};      // a fault holds the whole flow
     std::uint64_t handed_over = 0;
-    bool ended = false;  // the last piece has arrived, or none is to come
+    bool doomed = false;  // the first bytes that are sent break the connection
+    bool shut = false;    // what is sent from now on goes nowhere
+    bool ended = false;   // the last piece has arrived, or none is to come
     bool reset = false;
   };
   struct End {
@@ -114,6 +138,7 @@ class Network {
     bool open = true;  // our side has not closed, died or heard the end
     bool reading = true;
     bool started = false;
+    bool reads_no_more = false;  // has heard the end of the other, and stays
     std::string address;
   };
   struct Connection {
@@ -146,6 +171,8 @@ class Network {
                    const std::shared_ptr<net::Loop::Connected>& done, Instant deadline);
   ConnectionPtr make_connection(SimLoop& connector, const Listening& listening,
                                 const net::Address& address);
+  void upset(const ConnectionPtr& connection);
+  void half_close(const ConnectionPtr& connection, std::size_t side);
   void accept(const net::Address& address, const ConnectionPtr& connection);
   void transmit(const ConnectionPtr& connection, std::size_t side);
   void put_on_wire(const ConnectionPtr& connection, std::size_t side, Piece piece);
@@ -156,11 +183,14 @@ class Network {
   void hear_end(const ConnectionPtr& connection, std::size_t side);
   void break_end(const ConnectionPtr& connection, std::size_t side);
   void forget_if_done(const ConnectionPtr& connection);
+  bool lacks(const std::string& host, Exhausted what) const;
+  void tell_paused(const std::string& host, bool paused);
   nanoseconds latency();
   nanoseconds up_to(nanoseconds bound);
 
   Scheduler& scheduler_;
   NetworkOptions options_;
+  Unruly unruly_;
   Rng rng_;
   std::uint64_t next_number_ = 1;
   std::uint16_t next_port_ = 40'000;
@@ -169,6 +199,11 @@ class Network {
   std::map<net::Address, Listening> listening_;
   std::map<std::pair<std::string, std::string>, Instant> stalls_;
   Instant last_stall_{0};  // none lasts longer
+  struct Want {
+    Exhausted what = Exhausted::kAccepting;
+    Instant until{0};
+  };
+  std::map<std::string, Want> wants_;  // by host
 };
 
 }  // namespace cleave::sim

@@ -15,22 +15,30 @@ class Recorder final : public net::StreamEvents {
  public:
   void on_bytes(std::string_view bytes) override { received.append(bytes); }
   void on_drained() override { ++drained; }
+  bool on_end() override {
+    ++ended;
+    return stays;
+  }
   void on_closed(const Error& why) override { closed.push_back(why.message); }
 
   std::string received;
   int drained = 0;
+  int ended = 0;
+  bool stays = false;  // when the other sends no more
   std::vector<std::string> closed;
 };
 
 // Two processes with one connection between them.
 struct Pair {
-  explicit Pair(std::uint64_t seed, NetworkOptions options = {})
+  explicit Pair(std::uint64_t seed, NetworkOptions options = {}, const Unruly& unruly = {})
       : scheduler(seed),
         network(scheduler, options),
         left(network.add_process("10.0.0.1")),
         right(network.add_process("10.0.0.2")),
         left_loop(network, left),
         right_loop(network, right) {
+    network.set_unruly(unruly);
+    at_connector.stays = at_acceptor.stays = unruly.half_closed_one_of > 0;
     auto listening = right_loop.listen(
         {"10.0.0.2", 7001}, {.choose = [this]() -> net::Loop& { return right_loop; },
                              .accepted =
@@ -103,6 +111,72 @@ TEST(Network, CloseIsHeardAfterAllBytes) {
   EXPECT_EQ(pair.at_acceptor.received, "last words");
   EXPECT_EQ(pair.at_acceptor.closed.size(), 1U);
   EXPECT_TRUE(pair.at_connector.closed.empty()) << "nothing is said after our own close";
+}
+
+TEST(Network, AnUnrulyOneLosesWhatIsAskedOrWhatIsAnswered) {
+  int unasked = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Pair pair(seed, {.cut_every = 0}, {.hosts = "10.0.0.", .lost_one_of = 1});
+    pair.connector->send("ask");
+    pair.run(milliseconds{20});
+    if (pair.at_acceptor.received.empty())
+      ++unasked;
+    else
+      pair.acceptor->send("answer");
+    pair.run(milliseconds{20});
+    EXPECT_EQ(pair.at_connector.received, "") << "seed " << seed;
+    EXPECT_EQ(pair.at_connector.closed.size(), 1U) << "seed " << seed;
+    EXPECT_EQ(pair.at_acceptor.closed.size(), 1U) << "seed " << seed;
+  }
+  EXPECT_GT(unasked, 20);
+  EXPECT_LT(unasked, 80);
+}
+
+TEST(Network, OnlyConnectionsOfTheUnrulyHostsAreUpset) {
+  Pair pair(1, {}, {.hosts = "10.0.9.", .lost_one_of = 1, .half_closed_one_of = 1});
+  pair.connector->send("ask");
+  pair.run(milliseconds{20});
+  EXPECT_EQ(pair.at_acceptor.received, "ask");
+}
+
+// One end hears that the other sends no more, and may go on; the other does not know.
+TEST(Network, AHalfClosedOneGoesOnTheOtherWay) {
+  int either[2] = {0, 0};
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Pair pair(seed, {}, {.hosts = "10.0.0.", .half_closed_one_of = 1});
+    ASSERT_EQ(pair.at_connector.ended + pair.at_acceptor.ended, 1) << "seed " << seed;
+    pair.connector->send("ask");
+    pair.acceptor->send("answer");
+    pair.run(milliseconds{20});
+    const bool acceptor_heard = pair.at_acceptor.ended == 1;
+    ++either[acceptor_heard ? 1 : 0];
+    EXPECT_EQ(pair.at_acceptor.received, acceptor_heard ? "" : "ask") << "seed " << seed;
+    EXPECT_EQ(pair.at_connector.received, acceptor_heard ? "answer" : "") << "seed " << seed;
+    EXPECT_TRUE(pair.at_connector.closed.empty() && pair.at_acceptor.closed.empty());
+  }
+  EXPECT_GT(either[0], 5);
+  EXPECT_GT(either[1], 5);
+}
+
+TEST(Network, WithoutDescriptorsCallersWaitAndNobodyIsCalled) {
+  Pair pair(1);
+  std::vector<std::string> heard;
+  const auto call = [&](SimLoop& from, const net::Address& address) {
+    from.connect(address, milliseconds{100}, [&](Result<std::unique_ptr<net::Stream>> result) {
+      heard.push_back(result ? "connected" : result.error().message);
+    });
+  };
+  pair.network.exhaust("10.0.0.2", Exhausted::kAccepting, pair.scheduler.now() + milliseconds{50});
+  call(pair.left_loop, {"10.0.0.2", 7001});
+  pair.run(milliseconds{40});
+  EXPECT_TRUE(heard.empty());
+  pair.run(milliseconds{30});
+  EXPECT_EQ(heard, std::vector<std::string>{"connected"});
+  pair.network.exhaust("10.0.0.1", Exhausted::kAll, pair.scheduler.now() + milliseconds{50});
+  call(pair.left_loop, {"10.0.0.2", 7001});
+  pair.run(milliseconds{10});
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_NE(heard.back().find("too many open files"), std::string::npos) << heard.back();
 }
 
 TEST(Network, BrokenAtConnectorStillDeliversWhatWasSent) {

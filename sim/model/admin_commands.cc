@@ -217,10 +217,27 @@ std::string AdminCommands::info_text(ModelServer& server, const std::string& sec
             "\r\nmaster_replid:" + server.replication_id_ + "\r\nmaster_repl_offset:0\r\n\r\n";
   if (wants("COMMANDSTATS")) {
     text += "# Commandstats\r\n";
-    for (const auto& [name, calls] : server.calls_)
-      text += "cmdstat_" + name + ":calls=" + std::to_string(calls) +
-              ",usec=" + std::to_string(calls * 2) +
-              ",usec_per_call=2.00,rejected_calls=0,failed_calls=0\r\n";
+    for (const auto& [name, calls] : server.calls_) {
+      const auto took = static_cast<std::uint64_t>(calls.took / microseconds{1});
+      text += "cmdstat_" + name + ":calls=" + std::to_string(calls.count) +
+              ",usec=" + std::to_string(took) +
+              ",usec_per_call=" + std::to_string(took / calls.count) +
+              ".00,rejected_calls=0,failed_calls=0\r\n";
+    }
+    text += "\r\n";
+  }
+  if (wants("CPU")) {
+    nanoseconds used{0};
+    for (const auto& [name, calls] : server.calls_) used += calls.took;
+    const std::string micros = std::to_string(used / microseconds{1} % 1'000'000);
+    text += "# CPU\r\nused_cpu_sys_main_thread:0.000000\r\nused_cpu_user_main_thread:" +
+            std::to_string(used / seconds{1}) + "." + std::string(6 - micros.size(), '0') + micros +
+            "\r\n\r\n";
+  }
+  if (wants("KEYSPACE")) {
+    text += "# Keyspace\r\n";
+    if (server.keys_.size() > 0)
+      text += "db0:keys=" + std::to_string(server.keys_.size()) + ",expires=0,avg_ttl=0\r\n";
     text += "\r\n";
   }
   return text;

@@ -144,8 +144,20 @@ void ModelServer::enqueue(Request request) {
 void ModelServer::schedule() {
   if (scheduled_ || queue_.empty()) return;
   scheduled_ = true;
-  const auto bound = static_cast<std::uint64_t>(options_.command_max.count());
-  loop_->run_at(scheduler_.now() + nanoseconds(1 + rng_.below(bound)), [this] { run_next(); });
+  const auto bound = static_cast<std::uint64_t>(longest(queue_.front()).count());
+  took_ = nanoseconds(1 + rng_.below(bound));
+  loop_->run_at(scheduler_.now() + took_, [this] { run_next(); });
+}
+
+// A driver's connection has a name with a dot (control/moves/sweep.h).
+nanoseconds ModelServer::longest(const Request& request) const {
+  if (options_.key_command_max == nanoseconds{0} || request.args.empty())
+    return options_.command_max;
+  const CommandInfo* info = find_command(request.args[0]);
+  const auto client = clients_.find(request.client);
+  const bool routed = info != nullptr && info->first_key > 0 && client != clients_.end() &&
+                      client->second->name.find('.') == std::string::npos;
+  return routed ? std::max(options_.key_command_max, options_.command_max) : options_.command_max;
 }
 
 void ModelServer::run_next() {
@@ -211,7 +223,9 @@ void ModelServer::run_command(Client& client, std::span<const std::string> args,
                               std::string& reply) {
   const CommandInfo* info = find_command(args[0]);
   ++commands_run_;
-  ++calls_[std::string(info->name)];
+  Calls& calls = calls_[std::string(info->name)];
+  ++calls.count;
+  calls.took += took_;
   std::string seen = client.name;
   for (const std::string& arg : args) seen += ' ' + arg;
   scheduler_.note(EventKind::kExecuted, process_.number(), seen);

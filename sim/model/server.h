@@ -38,7 +38,8 @@ class ModelServer {
   struct Options {
     net::Address address;
     std::string password;                        // empty: none
-    nanoseconds command_max = microseconds{20};  // one command takes up to so long
+    nanoseconds command_max = microseconds{20};  // one command takes up to so long,
+    nanoseconds key_command_max{0};              // one on a key by a router up to so long; 0: too
     std::int64_t clock_skew_ms = 0;              // of its wall clock
     std::uint32_t replicas = 0;                  // connected ones, all up to date
     bool durable = true;                         // every change is on disk before its reply
@@ -82,6 +83,8 @@ class ModelServer {
   Keyspace& current();
   std::size_t clients() const { return clients_.size(); }
   std::uint64_t commands_run() const { return commands_run_; }
+  // By the command that runs now, of the one thread.
+  nanoseconds took() const { return took_; }
 
  private:
   friend struct AdminCommands;
@@ -116,6 +119,7 @@ class ModelServer {
   void read(Client& client, std::string_view bytes);
   void enqueue(Request request);
   void schedule();
+  nanoseconds longest(const Request& request) const;
   void run_next();
   void execute(Client& client, std::span<const std::string> args, std::string& reply);
   // False: refused, and answered.
@@ -141,7 +145,12 @@ class ModelServer {
   bool scheduled_ = false;
   std::uint64_t next_client_ = 1;
   std::uint64_t commands_run_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> calls_;
+  struct Calls {
+    std::uint64_t count = 0;
+    nanoseconds took{0};
+  };
+  std::map<std::string, Calls, std::less<>> calls_;
+  nanoseconds took_{0};
   Observer observer_;
   std::string refused_command_;  // in lower case; empty: none
   std::string refusal_;

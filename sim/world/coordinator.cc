@@ -43,14 +43,45 @@ Result<Epoch> SimCoordinator::replace(Epoch expected, Epoch next, std::string te
   return stored_.epoch;
 }
 
+// How many of them may be open: what is repeated whether it was answered or not, for as long as an
+// answer may take.
+std::size_t SimRegister::open_max(Asked asked) const {
+  const auto times = [this](nanoseconds every) {
+    return static_cast<std::size_t>(coordinator_.options_.patience / every) + 2;
+  };
+  // A router's clock may run fast, by a hundredth.
+  const nanoseconds lease = nanoseconds(coordinator_.lease_) * 98 / 100;
+  switch (asked) {
+    case Asked::kRead:
+    case Asked::kWrite: return 1;
+    case Asked::kLease: return times(lease * 9 / 20) + 1;  // and its end
+    case Asked::kAlive: return times(lease / 3);
+  }
+  return 0;
+}
+
 template <class T>
-void SimRegister::call(std::function<Result<T>()> effect, Done<T> done) {
+SimRegister::Done<T> SimRegister::counted(Asked asked, Done<T> done) {
+  const auto kind = static_cast<std::size_t>(asked);
+  if (++open_[kind] > open_max(asked) && coordinator_.crowds_.empty())
+    coordinator_.crowds_.push_back("coordinator: " + loop_.process().host() + " waits for " +
+                                   std::to_string(open_[kind]) + " answers of kind " +
+                                   std::to_string(kind));
+  return [this, kind, open = true, exists = std::weak_ptr(told_),
+          done = std::move(done)](Result<T> result) mutable {
+    if (!exists.expired() && std::exchange(open, false)) --open_[kind];
+    done(std::move(result));
+  };
+}
+
+template <class T>
+void SimRegister::call(Asked asked, std::function<Result<T>()> effect, Done<T> caller) {
+  const Done<T> done = counted(asked, std::move(caller));
   Scheduler& scheduler = coordinator_.scheduler_;
   SimLoop& loop = loop_;
   if (coordinator_.stopped()) {
-    loop.run_at(scheduler.now() + coordinator_.latency(), [done = std::move(done)] {
-      done(fail(Code::kUnavailable, "the coordinator does not answer"));
-    });
+    loop.run_at(scheduler.now() + coordinator_.latency(),
+                [done] { done(fail(Code::kUnavailable, "the coordinator does not answer")); });
     return;
   }
   const CoordinatorOptions& options = coordinator_.options_;
@@ -71,8 +102,7 @@ void SimRegister::call(std::function<Result<T>()> effect, Done<T> done) {
   if (!arrives) return;
   // The call is on its way whatever becomes of the process that made it.
   scheduler.at(effect_at, [&coordinator = coordinator_, &loop, unheard, deadline, time_out,
-                           exists = loop.existence(), effect = std::move(effect),
-                           done = std::move(done)] {
+                           exists = loop.existence(), effect = std::move(effect), done] {
     Result<T> result = coordinator.stopped()
                            ? Result<T>(fail(Code::kUnavailable, "the coordinator does not answer"))
                            : effect();
@@ -87,12 +117,13 @@ void SimRegister::call(std::function<Result<T>()> effect, Done<T> done) {
 }
 
 void SimRegister::read(Done<coord::Stored> done) {
-  call<coord::Stored>([&coordinator = coordinator_] { return coordinator.stored_; },
-                      std::move(done));
+  call<coord::Stored>(
+      Asked::kRead, [&coordinator = coordinator_] { return coordinator.stored_; }, std::move(done));
 }
 
 void SimRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> done) {
   call<Epoch>(
+      Asked::kWrite,
       [&coordinator = coordinator_, expected, text = std::move(text)] {
         return coordinator.replace(expected, Epoch{expected.value() + 1}, text);
       },
@@ -100,9 +131,12 @@ void SimRegister::compare_and_set(Epoch expected, std::string text, Done<Epoch> 
 }
 
 void SimRegister::begin(Epoch first, std::string text, Done<Epoch> done) {
-  call<Epoch>([&coordinator = coordinator_, first,
-               text = std::move(text)] { return coordinator.replace(Epoch{}, first, text); },
-              std::move(done));
+  call<Epoch>(
+      Asked::kWrite,
+      [&coordinator = coordinator_, first, text = std::move(text)] {
+        return coordinator.replace(Epoch{}, first, text);
+      },
+      std::move(done));
 }
 
 void SimRegister::watch(std::function<void(const coord::Stored&)> changed) {
@@ -145,6 +179,7 @@ void SimRegister::deliver(const Changed& changed, const coord::Stored& read) {
 
 void SimRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<void> done) {
   call<void>(
+      Asked::kLease,
       [&coordinator = coordinator_, session, ttl]() -> Result<void> {
         coordinator.leases_[session] = coordinator.scheduler_.now() + ttl;
         return {};
@@ -154,6 +189,7 @@ void SimRegister::keep_alive(const SessionId& session, milliseconds ttl, Done<vo
 
 void SimRegister::end_lease(const SessionId& session, Done<void> done) {
   call<void>(
+      Asked::kLease,
       [&coordinator = coordinator_, session]() -> Result<void> {
         coordinator.leases_.erase(session);
         return {};
@@ -163,6 +199,7 @@ void SimRegister::end_lease(const SessionId& session, Done<void> done) {
 
 void SimRegister::alive(Done<std::vector<SessionId>> done) {
   call<std::vector<SessionId>>(
+      Asked::kAlive,
       [&coordinator = coordinator_] {
         std::vector<SessionId> sessions;
         for (const auto& [session, until] : coordinator.leases_)

@@ -9,6 +9,7 @@
 // Threads: one.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,6 +51,12 @@ class SimCoordinator {
   // From an old backup.
   void restore(coord::Stored old) { stored_ = std::move(old); }
   const coord::Stored& stored() const { return stored_; }
+  // What routers had asked and not yet been answered, at most, beyond what they may have: a line
+  // for each that did. One read and one compare-and-set at a time, and what keeps its lease and
+  // asks for the others' as often as that wants; what is not answered is given up after a while.
+  const std::vector<std::string>& crowds() const { return crowds_; }
+  // Of the lease that routers keep.
+  void set_lease(milliseconds lease) { lease_ = lease; }
   // Compare-and-sets that were tried, lost races included.
   std::uint64_t writes_tried() const { return writes_tried_; }
 
@@ -72,6 +79,8 @@ class SimCoordinator {
   std::map<SessionId, Instant> leases_;
   std::uint64_t next_watcher_ = 1;
   std::map<std::uint64_t, std::function<void()>> watchers_;
+  milliseconds lease_{3'000};
+  std::vector<std::string> crowds_;
 };
 
 // One process's access to the coordinator.
@@ -90,9 +99,14 @@ class SimRegister final : public coord::Register {
   void alive(Done<std::vector<SessionId>> done) override;
 
  private:
+  // What is asked; each kind is counted by itself.
+  enum class Asked : std::uint8_t { kRead, kWrite, kLease, kAlive };
   // `effect` runs at the coordinator; its result reaches `done`, or is lost on the way.
   template <class T>
-  void call(std::function<Result<T>()> effect, Done<T> done);
+  void call(Asked asked, std::function<Result<T>()> effect, Done<T> done);
+  template <class T>
+  Done<T> counted(Asked asked, Done<T> done);
+  std::size_t open_max(Asked asked) const;
   using Changed = std::shared_ptr<std::function<void(const coord::Stored&)>>;
   void tell_watcher(const Changed& changed);
   void deliver(const Changed& changed, const coord::Stored& read);
@@ -100,6 +114,7 @@ class SimRegister final : public coord::Register {
   SimCoordinator& coordinator_;
   SimLoop& loop_;
   std::uint64_t watcher_ = 0;
+  std::array<std::size_t, 4> open_{};                        // by what is asked
   std::shared_ptr<Epoch> told_ = std::make_shared<Epoch>();  // newest that the watcher heard of
 };
 

@@ -12,6 +12,11 @@ std::string name_of(const ring::Move& move) { return "move " + std::to_string(mo
 
 }  // namespace
 
+std::size_t server_of(const ring::RingView& view, NodeId node) {
+  const auto& nodes = view.document().nodes;
+  return static_cast<std::size_t>(std::ranges::find(nodes, node, &ring::Node::id) - nodes.begin());
+}
+
 void DocumentChecker::violation(const std::string& text) {
   violations_.push_back("document: " + text);
 }

@@ -19,6 +19,9 @@ namespace cleave::sim {
 // Whether the change to `after` commits the move, or takes its range back.
 bool is_committed(const ring::Move& move, const ring::Document& after);
 
+// Which of a world's servers is that node: both are in the same order.
+std::size_t server_of(const ring::RingView& view, NodeId node);
+
 class DocumentChecker {
  public:
   void see(const coord::Stored& stored, Instant now);

@@ -39,6 +39,8 @@ const Faults::Kind Faults::kKinds[] = {
     {&FaultWeights::skew_clock, &Faults::skew_clock},
     {&FaultWeights::slow_server, &Faults::slow_server},
     {&FaultWeights::refuse, &Faults::refuse},
+    {&FaultWeights::stranger, &Faults::stranger},
+    {&FaultWeights::exhaust, &Faults::exhaust_router},
 };
 
 // Within which a flush meets a fence: before it is everywhere, during the last copy, after it.
@@ -379,11 +381,16 @@ void Faults::partition() {
   }
 }
 
-// A router's wall clock matters to nobody; a server's decides when keys expire.
+// By a router's wall clock the balancer remembers what it did; a server's decides when keys expire.
+// Some jump by hours, and many back again.
 void Faults::skew_clock() {
   if (world_.profile_.clock_jumps && rng_.chance(1, 2)) return skew_server_clock();
-  const auto jump = static_cast<std::int64_t>(rng_.below(20'000));
-  some_router().process().set_wall_skew(milliseconds{jump - 10'000});
+  const std::int64_t most = rng_.chance(1, 4) ? 10'000'000 : 10'000;
+  const auto jump = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(2 * most)));
+  Process& process = some_router().process();
+  process.set_wall_skew(milliseconds{jump - most});
+  if (rng_.chance(1, 2))
+    later(world_.up_to(seconds{10}), [&process] { process.set_wall_skew(milliseconds{0}); });
 }
 
 // By little more than a move may find, or by much; and back, after a while.
@@ -416,12 +423,16 @@ void Faults::disturb_coordinator() {
 }
 
 void Faults::disturb_peers() {
-  PeerOptions options;
-  options.latency_max += world_.up_to(milliseconds{rng_.chance(1, 2) ? 200 : 2});
-  options.patience = milliseconds{5} + world_.up_to(milliseconds{rng_.chance(1, 2) ? 400 : 20});
-  if (rng_.chance(2, 3)) options.lost_one_of = static_cast<std::uint32_t>(3 + rng_.below(20));
-  world_.peers_.set_options(options);
-  later(world_.up_to(milliseconds{1'500}), [this] { world_.peers_.set_options({}); });
+  const auto some = [this](std::uint64_t many) {
+    return static_cast<std::uint32_t>(many + rng_.below(20));
+  };
+  Unruly unruly{.hosts = kRouterHosts};
+  if (rng_.chance(2, 3)) unruly.lost_one_of = some(3);
+  if (rng_.chance(1, 2)) unruly.slow_one_of = some(2);
+  if (rng_.chance(1, 3)) unruly.half_closed_one_of = some(3);
+  unruly.slow_max = milliseconds{1} + world_.up_to(milliseconds{rng_.chance(1, 2) ? 400 : 5});
+  world_.network_.set_unruly(std::move(unruly));
+  later(world_.up_to(milliseconds{1'500}), [this] { world_.network_.set_unruly({}); });
 }
 
 void Faults::abort_move() {
@@ -464,6 +475,19 @@ void Faults::refuse() {
         [&server] { server.refuse("", ""); });
 }
 
+void Faults::stranger() {
+  world_.strangers_->write(rng_.below(world_.servers_.size()),
+                           seconds{5} + world_.up_to(seconds{30}));
+}
+
+void Faults::exhaust_router() {
+  const std::string& host = some_router().address().host;
+  const bool all = rng_.chance(1, 3);
+  world_.log(host + (all ? " can open no connection" : " accepts nothing"));
+  world_.network_.exhaust(host, all ? Exhausted::kAll : Exhausted::kAccepting,
+                          world_.scheduler_.now() + world_.up_to(milliseconds{2'500}));
+}
+
 void Faults::end() {
   ended_ = true;
   world_.network_.heal();
@@ -472,7 +496,7 @@ void Faults::end() {
   world_.network_.set_options(calm);
   world_.coordinator_.set_options({});
   world_.coordinator_.heal();
-  world_.peers_.set_options({});
+  world_.network_.set_unruly({});
   for (std::size_t i = 0; i < world_.servers_.size(); ++i) {
     world_.servers_[i]->process().resume();
     world_.servers_[i]->set_command_max(world_.profile_.command_max);

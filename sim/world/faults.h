@@ -58,6 +58,8 @@ class Faults {
   void depart();
   void skew_clock();
   void skew_server_clock();
+  void stranger();
+  void exhaust_router();
 
   void strike_at_phase();
   std::vector<std::string> hosts() const;

@@ -26,9 +26,6 @@
 
 namespace cleave::sim {
 
-// Which of a world's servers is that node: both are in the same order.
-std::size_t server_of(const ring::RingView& view, NodeId node);
-
 class LeftoverChecker {
  public:
   // Servers and nodes of the document are in the same order. `reverts`: servers may come back with

@@ -79,7 +79,7 @@ ring::MoveRequest Mover::random_request(const ring::RingView& view) {
   ring::MoveRequest request{.ranges = {},
                             .source = view.owner(view.token_of(keys[rng_.below(keys.size())])),
                             .destination = {},
-                            .reason = "random",
+                            .reason = std::string(kReason),
                             .now = world_.scheduler_.wall_now()};
   const auto& nodes = view.document().nodes;
   do {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ring/edits/edits.h"
 #include "ring/view/view.h"
@@ -14,6 +15,9 @@ namespace cleave::sim {
 
 class Mover {
  public:
+  // Of every move that it orders.
+  static constexpr std::string_view kReason = "random";
+
   explicit Mover(World& world);
 
   void start();

@@ -1,9 +1,40 @@
 #include "sim/world/mutants.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace cleave::sim {
 namespace {
+
+// ---- routers that are set up otherwise than was promised ----------------------------------------
+
+void without_bound_of_cuts(Profile& profile) {
+  profile.misled.constants = profile.balancing.constants;
+  profile.misled.constants->cuts_per_node = 1'000;
+  profile.balancing.constants.cuts_per_node = 2;
+}
+
+// It levels what is level, and takes back what it has done.
+void restless(Profile& profile) {
+  balance::Constants constants = profile.balancing.constants;
+  constants.slow_ppm = constants.stop_ppm = constants.stop_least_ppm = constants.goal_ppm =
+      1'000'001;
+  constants.stop_bound_ppm = constants.near_bound_ppm = constants.polish_stop_ppm = 1'000'001;
+  constants.slow_capacity_ppm = constants.calm_capacity_ppm = 0;
+  constants.cheap_after = constants.slow_after = milliseconds{0};
+  constants.gain_min_ppm = constants.piece_min_ppm = 0;
+  constants.dwell = constants.back_after = constants.recut_after = milliseconds{0};
+  profile.misled.constants = constants;
+}
+
+void blind(Profile& profile) {
+  balance::Constants constants = profile.balancing.constants;
+  constants.hot_ppm = constants.slow_ppm = constants.stop_ppm = constants.stop_least_ppm =
+      100'000'000;
+  profile.misled.constants = constants;
+}
+
+void impatient(Profile& profile) { profile.misled.lease = profile.lease / 30; }
 
 constexpr Mutant kMutants[] = {
     {"no_sweep", "7, 12", &Mutations::no_sweep, Flavour::kRemovals},
@@ -57,12 +88,30 @@ constexpr Mutant kMutants[] = {
     {"no_last_elements", "18, 27", &Mutations::no_last_elements, Flavour::kCalm},
     {"element_hides_key", "27", &Mutations::element_hides_key, Flavour::kCalm},
     {"flush_parts_apart", "24", &Mutations::flush_parts_apart, Flavour::kCalm},
+    {"without_bound_of_cuts", "cuts", nullptr, Flavour::kCalm, without_bound_of_cuts, "balance: "},
+    {"restless", "settled", nullptr, Flavour::kCalm, restless, "balance: a settled"},
+    {"blind", "promise", nullptr, Flavour::kCalm, blind, "balance: server"},
+    {"impatient", "coordinator", nullptr, Flavour::kCoordinator, impatient, "coordinator: "},
 };
 
+constexpr std::size_t kFlags =
+    std::ranges::count_if(kMutants, [](const Mutant& each) { return each.flag != nullptr; });
 // A flag that is added to Mutations must be added here.
-static_assert(sizeof(Mutations) == std::size(kMutants) * sizeof(bool));
+static_assert(sizeof(Mutations) == kFlags * sizeof(bool));
 
 }  // namespace
+
+Mutations Mutant::mutations() const {
+  Mutations mutations;
+  if (flag != nullptr) mutations.*flag = true;
+  return mutations;
+}
+
+Profile Mutant::profile(std::uint64_t seed) const {
+  Profile profile = make_profile(seed);
+  if (mislead != nullptr) mislead(profile);
+  return profile;
+}
 
 std::span<const Mutant> all_mutants() { return kMutants; }
 

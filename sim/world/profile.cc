@@ -1,6 +1,7 @@
 #include "sim/world/profile.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace cleave::sim {
 namespace {
@@ -60,6 +61,7 @@ FaultWeights make_faults(Rng& rng) {
   faults.depart = some(2);
   faults.skew_clock = some(2);
   faults.slow_server = some(2);
+  faults.exhaust = some(2);
   return faults;
 }
 
@@ -126,6 +128,7 @@ void season_crashes(Profile& profile, Rng& rng) {
   faults.arrive = 2;
   faults.depart = 2;
   faults.abort_move = 1;
+  faults.exhaust = 1;
   profile.phase_fault_one_of = between(rng, 3, 10);
   profile.fault_interval_max = ms_between(rng, 200, 1'200);
 }
@@ -174,6 +177,72 @@ void season_collections(Profile& profile, Rng& rng) {
   profile.limits.dirty_rounds_max = std::max(profile.limits.dirty_rounds_max, 12U);
 }
 
+// What is asked for, how fast the workload passes and where it begins: a flash is two minutes late
+// there, and a day is long.
+struct Demanded {
+  const char* workload;
+  seconds from;
+  seconds speed;
+};
+constexpr Demanded kDemanded[] = {
+    {"zipf:0.7", seconds{0}, seconds{1}},       {"zipf:0.99", seconds{0}, seconds{1}},
+    {"zipf:1.3", seconds{0}, seconds{1}},       {"shift:25", seconds{0}, seconds{1}},
+    {"flash", seconds{100}, seconds{1}},        {"twins:20", seconds{0}, seconds{1}},
+    {"diurnal", seconds{20'000}, seconds{400}}, {"square", seconds{0}, seconds{1}},
+    {"negative", seconds{0}, seconds{1}},       {"tags", seconds{0}, seconds{1}},
+    {"uniform", seconds{0}, seconds{1}},        {"near-idle", seconds{0}, seconds{1}},
+};
+constexpr std::uint64_t kOperationsASecond = 280;
+constexpr double kUse = 0.22;  // of the mean server
+
+// Steady traffic, of which the bursts are only more; servers for whom it is work.
+void season_balancing(Profile& profile, Rng rng) {
+  if (!rng.chance(1, 3)) return;
+  // A flush is one operation on each of the many keys that there are here.
+  if (profile.workload.flush_one_of > 0 && rng.chance(3, 4)) return;
+  profile.balancing.on = true;
+  profile.balancing.calm = ms_between(rng, 40'000, 80'000);
+  profile.servers = between(rng, 3, 5);
+  if (rng.chance(1, 60)) {  // hundreds, for a shorter time
+    profile.servers = between(rng, 100, 300);
+    profile.workers = 1;
+    profile.active = milliseconds{15'000};
+    profile.balancing.calm = milliseconds{45'000};
+  }
+  profile.unmarked_server = profile.unmarked_server && rng.chance(1, 2);
+  if (rng.chance(1, 3))
+    profile.balancing.constants.cuts_per_node = static_cast<std::uint32_t>(between(rng, 2, 8));
+  const Demanded& demanded = kDemanded[rng.below(std::size(kDemanded))];
+  WorkloadOptions& workload = profile.workload;
+  workload.demand = {.workload = demanded.workload,
+                     .nodes = profile.servers,
+                     .keys = between(rng, 60, 300),
+                     .seed = rng.next(),
+                     .from = demanded.from,
+                     .speed = demanded.speed};
+  workload.clients = std::max<std::size_t>(workload.clients, 4);
+  const std::uint64_t batch = (1 + workload.pipeline_max) / 2 + 1;
+  const std::uint64_t batches_ms = 1'000 * workload.clients * batch / kOperationsASecond;
+  workload.quiet_pause_max = milliseconds{static_cast<std::int64_t>(2 * batches_ms)};
+  if (workload.flush_one_of > 0) workload.flush_one_of *= 10;
+  const std::size_t counted = std::min<std::size_t>(profile.servers, 8);
+  const double busy = kUse * static_cast<double>(counted) / kOperationsASecond;
+  profile.balancing.key_command_max = nanoseconds{static_cast<std::int64_t>(2e9 * busy)};
+  // A flush hides them: it counts as more commands than were sent.
+  profile.balancing.strangers = workload.flush_one_of == 0 && rng.chance(1, 4);
+  if (profile.balancing.strangers) {
+    profile.balancing.calm = ms_between(rng, 100'000, 120'000);
+    if (profile.faults.total() > 0) profile.faults.stranger = 1;
+  }
+  // Requests wait behind others here, also the last copies of a fence.
+  Limits& limits = profile.limits;
+  limits.request_timeout = std::max(limits.request_timeout, milliseconds{1'000});
+  limits.pipe_stuck_max = limits.request_timeout * 3;
+  limits.fence_hold_max = std::max(limits.fence_hold_max, milliseconds{200});
+  if (limits.copy_bytes_per_second > 0)
+    limits.copy_bytes_per_second = std::max<std::size_t>(limits.copy_bytes_per_second, 20'000);
+}
+
 void season(Profile& profile, Rng& rng) {
   switch (profile.flavour) {
     case Flavour::kCalm: return;
@@ -212,7 +281,8 @@ std::string_view to_string(Flavour flavour) {
 std::uint32_t FaultWeights::total() const {
   return break_server_link + break_client_link + stall_link + pause_router + pause_server +
          crash_router + stop_router + crash_server + failover + cut_off_router + coordinator +
-         peers + abort_move + partition + arrive + depart + skew_clock + slow_server + refuse;
+         peers + abort_move + partition + arrive + depart + skew_clock + slow_server + refuse +
+         stranger + exhaust;
 }
 
 Profile make_profile(std::uint64_t seed) {
@@ -255,6 +325,8 @@ Profile make_profile(std::uint64_t seed) {
   }
   season_collections(profile, rng);
   profile.lost_ring = !profile.old_backup && rng.chance(1, 3);
+  season_balancing(profile, Rng(seed * 0x2545F4914F6CDD1DU + 2));
+  profile.spares_coordinator = seed % 2 == 1;
   // Nor a flush where a server brings keys of its own.
   profile.replacements = profile.flavour == Flavour::kServers && profile.workload.flush_one_of == 0;
   return profile;

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "balance/input/constants.h"
 #include "base/limits.h"
 #include "base/rng.h"
 #include "sim/world/coordinator.h"
@@ -34,6 +36,8 @@ struct FaultWeights {
   std::uint32_t peers = 0;           // slow or forgetful
   std::uint32_t abort_move = 0;      // a person's order
   std::uint32_t refuse = 0;          // a server says no to what a move asks of it
+  std::uint32_t stranger = 0;        // somebody writes to a server past the routers
+  std::uint32_t exhaust = 0;         // a router has no descriptors or memory for connections
 
   std::uint32_t total() const;
 };
@@ -59,18 +63,34 @@ std::string_view to_string(Flavour flavour);
 // A server's wall clock jumps by so much at most.
 inline constexpr milliseconds kClockJumpMax{5'000};
 
+// Whether the balancer plans and moves by itself, and what gives it reason to.
+struct Balancing {
+  bool on = false;
+  balance::Constants constants;
+  bool strangers = false;          // write past the routers, in calm too
+  nanoseconds key_command_max{0};  // of servers: so long that load is worth a move
+  milliseconds calm{0};            // after the faults, for the balancer to end its work
+};
+
+// How routers are set up otherwise than the checkers believe; only mutants do that.
+struct Misled {
+  std::optional<balance::Constants> constants;
+  std::optional<milliseconds> lease;
+};
+
 struct Profile {
   Flavour flavour = Flavour::kCalm;
   std::size_t servers = 2;
   std::size_t routers = 3;  // at the start
   std::size_t workers = 1;
-  bool lossy_servers = false;    // a server's crash may lose its newest changes
-  bool unmarked_server = false;  // the last one does not carry the pool's marker
-  bool foreign_keys = false;     // servers of the pool hold keys that nobody of it put there
-  bool clock_jumps = false;      // of servers, too
-  bool old_backup = false;       // at the end the coordinator is restored from one
-  bool lost_ring = false;        // at the end the coordinator has no ring any more
-  bool replacements = false;     // other servers take the addresses of those with copies
+  bool lossy_servers = false;       // a server's crash may lose its newest changes
+  bool unmarked_server = false;     // the last one does not carry the pool's marker
+  bool foreign_keys = false;        // servers of the pool hold keys that nobody of it put there
+  bool clock_jumps = false;         // of servers, too
+  bool old_backup = false;          // at the end the coordinator is restored from one
+  bool spares_coordinator = false;  // routers hear of one another too
+  bool lost_ring = false;           // at the end the coordinator has no ring any more
+  bool replacements = false;        // other servers take the addresses of those with copies
   nanoseconds command_max = microseconds{20};
   std::int64_t clock_rate_max = 10'000;  // millionths by which a router's timers are off: 1 %
   milliseconds lease{1'500};
@@ -85,6 +105,8 @@ struct Profile {
   nanoseconds long_outage = milliseconds{2'000};  // of a router that is paused or cut off
   CoordinatorOptions coordinator;
   FaultWeights faults;
+  Balancing balancing;
+  Misled misled;
   Limits limits;
   WorkloadOptions workload;
 };

@@ -190,6 +190,10 @@ Workload::Workload(Scheduler& scheduler, Network& network, const WorkloadOptions
       options_(options),
       routers_(std::move(routers)),
       keys_(all_keys(options)) {
+  if (!options_.demand.workload.empty()) {
+    demand_ = std::make_unique<Demand>(options_.demand);
+    keys_.insert(keys_.end(), demand_->keys().begin(), demand_->keys().end());
+  }
   for (const std::string& key : keys_) places_[key] = {.key = key, .element = {}};
   for (std::size_t i = 0; i < options_.collections; ++i) {
     collections_.push_back(collection_name(i));
@@ -237,6 +241,7 @@ Planned Workload::plan(Rng& rng, const std::string& who) {
   if (options_.flush_one_of > 0 &&
       (std::exchange(flush_next_, false) || rng.chance(1, options_.flush_one_of)))
     return plan_flush(who);
+  if (demand_ != nullptr && rng.chance(2, 3)) return plan_demand(rng, who);
   if (options_.collections > 0 && rng.chance(1, 2)) return plan_element(rng, who);
   const std::uint64_t what = rng.below(100);
   if (what < 10) return plan_several(rng, who);
@@ -245,8 +250,15 @@ Planned Workload::plan(Rng& rng, const std::string& who) {
   return plan_register(rng, who);
 }
 
+Planned Workload::plan_demand(Rng& rng, const std::string& who) {
+  return read_or_write(rng, demand_->draw(rng, scheduler_.now()), who);
+}
+
 Planned Workload::plan_register(Rng& rng, const std::string& who) {
-  const std::string& key = keys_[rng.below(options_.registers)];
+  return read_or_write(rng, keys_[rng.below(options_.registers)], who);
+}
+
+Planned Workload::read_or_write(Rng& rng, const std::string& key, const std::string& who) {
   const std::uint64_t what = rng.below(100);
   const std::uint64_t reads = options_.reads_percent;
   if (what < reads) return one(key, {.kind = OpKind::kRead}, who, {"GET", key});

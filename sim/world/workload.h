@@ -15,6 +15,7 @@
 
 #include "net/loop.h"
 #include "sim/sim_loop.h"
+#include "sim/world/demand.h"
 #include "sim/world/history.h"
 #include "sim/world/rhythm.h"
 #include "wire/resp.h"
@@ -42,6 +43,7 @@ struct WorkloadOptions {
   std::uint64_t flush_one_of = 0;              // operations: a FLUSHALL; 0: none ever
   std::size_t padding_max = 40;                // bytes behind a register's value
   nanoseconds clock_slack = milliseconds{60};  // by which an expiry may be off
+  DemandOptions demand;                        // two operations of three are of this kind
 };
 
 // How to send one operation and what its reply means.
@@ -126,7 +128,9 @@ class Workload {
   friend class WorkloadClient;
 
   Planned plan(Rng& rng, const std::string& who);
+  Planned plan_demand(Rng& rng, const std::string& who);
   Planned plan_register(Rng& rng, const std::string& who);
+  Planned read_or_write(Rng& rng, const std::string& key, const std::string& who);
   Planned plan_counter(Rng& rng, const std::string& who);
   Planned plan_expiring(Rng& rng, const std::string& who);
   Planned plan_several(Rng& rng, const std::string& who);
@@ -145,7 +149,8 @@ class Workload {
   WorkloadOptions options_;
   Routers routers_;
   History history_;
-  std::vector<std::string> keys_;  // registers first
+  std::unique_ptr<Demand> demand_;  // nullptr: none
+  std::vector<std::string> keys_;   // registers first, those in demand last
   std::vector<std::string> collections_;
   std::map<std::string, Place> places_;
   std::int64_t next_value_ = 1'000'000;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/own_names.h"
 #include "sim/world/faults.h"
 #include "sim/world/mover.h"
 
@@ -16,6 +17,7 @@ constexpr nanoseconds kTick = milliseconds{10};
 constexpr std::uint64_t kTicksALook = 100;  // at what routers have decided
 constexpr milliseconds kCalmTraffic{300};   // clients go on after the faults have ended
 constexpr milliseconds kRestPatience{30'000};
+constexpr milliseconds kFreezePatience{1'000};
 constexpr milliseconds kReadPatience{20'000};
 constexpr std::string_view kMarkerKey = "cleave:{owner}";
 constexpr std::string_view kNoteKey = "cleave:{ring}";
@@ -25,6 +27,8 @@ constexpr std::uint64_t kMovesMin = 3;
 constexpr milliseconds kMovePatience{60'000};  // in calm, until so many were committed
 constexpr std::size_t kBackupsMax = 40;
 constexpr milliseconds kBackupTime{2'500};
+// Who hears of the others looks at the coordinator each eight seconds only.
+constexpr milliseconds kRareBackupTime{10'000};
 constexpr std::int64_t kBaseSkewMax = 20;
 // Clocks that differ by so much for so long were seen by whoever began a move: a clock is asked
 // within one round trip, and what was found is written within the outages of a world.
@@ -62,9 +66,9 @@ World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutati
       scheduler_(seed),
       network_(scheduler_, {}),
       rng_(scheduler_.fork(kWorldRng)),
-      coordinator_(scheduler_, network_, [this](const coord::Stored& stored) { changed(stored); }),
-      peers_(scheduler_, network_) {
+      coordinator_(scheduler_, network_, [this](const coord::Stored& stored) { changed(stored); }) {
   coordinator_.set_options(profile_.coordinator);
+  coordinator_.set_lease(profile_.lease);
   make_servers();
   for (std::size_t i = 0; i < profile_.routers; ++i) add_router();
   workload_ = std::make_unique<Workload>(scheduler_, network_, profile_.workload, [this] {
@@ -78,6 +82,13 @@ World::World(std::uint64_t seed, const Profile& profile, const Mutations& mutati
   ownership_ = std::make_unique<OwnershipChecker>(std::move(keys));
   leftovers_ = std::make_unique<LeftoverChecker>(
       servers_, profile_.lossy_servers || profile_.faults.failover > 0);
+  strangers_ = std::make_unique<Strangers>(scheduler_, network_, servers_);
+  if (profile_.balancing.on) {
+    balance_ = std::make_unique<BalanceChecker>(servers_.size(), profile_.balancing.constants,
+                                                *strangers_);
+    if (profile_.unmarked_server) balance_->unmarked(servers_.size() - 1);
+    if (profile_.faults.total() > 0 || profile_.foreign_keys) balance_->may_refuse();
+  }
   faults_ = std::make_unique<Faults>(*this);
   mover_ = std::make_unique<Mover>(*this);
   fill_servers(creation());
@@ -104,9 +115,10 @@ nanoseconds World::up_to(nanoseconds bound) {
 void World::make_servers() {
   for (std::size_t i = 0; i < profile_.servers; ++i) {
     ModelServer::Options options{
-        .address = {"10.1.0." + std::to_string(i + 1), 6379},
+        .address = {"10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1), 6379},
         .password = {},
         .command_max = profile_.command_max,
+        .key_command_max = profile_.balancing.key_command_max,
         .clock_skew_ms = static_cast<std::int64_t>(rng_.below(kBaseSkewMax)),
         .durable = !profile_.lossy_servers,
         .seed = i};
@@ -123,7 +135,7 @@ ring::Creation World::creation() const {
   ring::Creation made{.pool = "main",
                       .mark = std::string(kMark),
                       .nodes = {},
-                      .mode = ring::Mode::kObserve,
+                      .mode = profile_.balancing.on ? ring::Mode::kAuto : ring::Mode::kObserve,
                       .now = UnixMillis{1'700'000'000'000}};
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     ring::Node node;
@@ -136,22 +148,26 @@ ring::Creation World::creation() const {
 
 void World::add_router() {
   const std::size_t i = routers_.size();
+  const std::string host = kRouterHosts + std::to_string(i + 1);
   const auto rates = static_cast<std::uint64_t>(profile_.clock_rate_max * 2 + 1);
   RouterProcess::Options options{
       .name = "router" + std::to_string(i),
-      .address = {"10.2.0." + std::to_string(i + 1), 6380},
+      .address = {host, 6380},
+      .door = {host, 7380},
+      .spares_coordinator = profile_.spares_coordinator,
       .workers = profile_.workers,
       .creation = creation(),
       .limits = profile_.limits,
-      .lease = profile_.lease,
+      .balance = profile_.balancing.on,
+      .constants = profile_.misled.constants.value_or(profile_.balancing.constants),
+      .lease = profile_.misled.lease.value_or(profile_.lease),
       .clock_rate = static_cast<std::int64_t>(rng_.below(rates)) - profile_.clock_rate_max,
       .seed = seed_ * 100 + i,
       .mutations = mutations_,
       .log = [this](const std::string& session,
                     const std::string& line) { log(session + ": " + line); },
       .broken = [this](const std::string& violation) { violations_.push_back(violation); }};
-  routers_.push_back(
-      std::make_unique<RouterProcess>(network_, coordinator_, peers_, std::move(options)));
+  routers_.push_back(std::make_unique<RouterProcess>(network_, coordinator_, std::move(options)));
 }
 
 // Keys of somebody else: on a server that will have no marker, and in some worlds on one with it,
@@ -214,6 +230,7 @@ void World::changed(const coord::Stored& stored) {
   if (before == nullptr && after != nullptr) adopt_servers();
   if (before == nullptr || after == nullptr) return;
   leftovers_->changed(*before, *after, scheduler_.now());
+  if (balance_ != nullptr) balance_->changed(*before, *after, scheduler_.now());
   settle_losses(*before, *after);
   check_begun(*before, *after);
   faults_->see(*before, *after);
@@ -224,7 +241,11 @@ void World::observe(std::size_t server, std::span<const std::string> args,
   const ring::RingSnapshot& view = checker_.view();
   if (view == nullptr) return;
   ownership_->see(*view, view->document().nodes[server].id, args, connection);
-  if (!OwnershipChecker::is_driver(connection)) return;
+  if (!OwnershipChecker::is_driver(connection)) {
+    if (balance_ != nullptr && args.size() > 1 && connection.starts_with(kConnectionPrefix))
+      balance_->ran(server, args[1], servers_[server]->took(), scheduler_.now());
+    return;
+  }
   leftovers_->ran(*view, server, args, scheduler_.now());
   // INFO replication is what a look at who the server is rests on: a failover behind it is not
   // seen, even when the rest of the look comes later. INFO memory means that it was a mere poll.
@@ -281,7 +302,10 @@ void World::tick() {
     router.crash(Death::kProcess);
     if (!router.retired()) restart_router(i, up_to(milliseconds{100}));
   }
-  if (++ticks_ % kTicksALook == 0) check_left_behind();
+  if (++ticks_ % kTicksALook == 0) {
+    check_left_behind();
+    check_plan();
+  }
   scheduler_.at(scheduler_.now() + kTick, [this] { tick(); });
 }
 
@@ -298,6 +322,12 @@ void World::check_left_behind() {
   }
 }
 
+void World::check_plan() {
+  if (balance_ == nullptr) return;
+  if (RouterProcess* router = leader(); router != nullptr)
+    balance_->look(router->controller()->status(), scheduler_.now());
+}
+
 void World::restart_router(std::size_t index, nanoseconds delay) {
   scheduler_.at(scheduler_.now() + delay, [this, index] {
     if (!routers_[index]->running() && !routers_[index]->retired()) routers_[index]->start();
@@ -311,102 +341,6 @@ void World::start_server(std::size_t index) {
   const bool loses = profile_.lossy_servers && rng_.chance(2, 3);
   lost_writes(index, server.start(loses ? rng_.below(server.keys().unsynced() + 1) : 0));
   leftovers_->life_changed(index, scheduler_.now());
-}
-
-// Only the owner's loss is the key's: what another server loses must not matter to anybody, unless
-// it becomes the owner before anybody can see the loss.
-void World::lost_writes(std::size_t server, const std::set<std::string>& keys) {
-  const ring::RingSnapshot& view = checker_.view();
-  if (view == nullptr) return;
-  for (const auto& [key, place] : workload_->places()) {
-    if (!keys.contains(place.key)) continue;
-    const Token token = view->token_of(place.key);
-    const bool owner = view->owner(token) == view->document().nodes[server].id;
-    const std::int64_t value = value_at(server, key);
-    if (const ring::Move* move = looked_at(*view, server, token); move != nullptr)
-      unseen_losses_.push_back({.move = move->id,
-                                .server = server,
-                                .of_source = owner,
-                                .key = key,
-                                .when = scheduler_.now(),
-                                .value = value});
-    else if (owner)
-      workload_->history().lost_at_server(key, scheduler_.now(), value);
-  }
-}
-
-std::int64_t World::value_at(std::size_t server, const std::string& key) {
-  const Place& place = workload_->places().at(key);
-  const Entry* entry = servers_[server]->current().peek(place.key);
-  if (entry == nullptr) return kAbsent;
-  if (const auto* hash = std::get_if<HashValue>(&entry->value)) {
-    const auto field = hash->find(place.element);
-    return field == hash->end() ? kAbsent : stored_number(field->second);
-  }
-  if (const auto* set = std::get_if<SetValue>(&entry->value))
-    return set->contains(place.element) ? 1 : kAbsent;
-  if (const auto* zset = std::get_if<ZsetValue>(&entry->value)) {
-    const auto member = zset->find(place.element);
-    return member == zset->end() ? kAbsent : static_cast<std::int64_t>(member->second);
-  }
-  return stored_number(std::get<std::string>(entry->value));
-}
-
-// The fenced move of that token with the server at one end, if the driver has looked at it since.
-const ring::Move* World::looked_at(const ring::RingView& view, std::size_t server,
-                                   Token token) const {
-  const NodeId node = view.document().nodes[server].id;
-  for (const ring::Move& move : view.document().moves) {
-    if (move.phase != ring::Phase::kFenced || !ring::contains(move.ranges, token)) continue;
-    if (move.takes_back != MoveId{}) continue;  // nothing is compared
-    if (move.source != node && move.destination != node) continue;
-    const auto fenced = fenced_at_.find(move.id);
-    if (fenced != fenced_at_.end() && looks_[server].last >= fenced->second) return &move;
-  }
-  return nullptr;
-}
-
-// A loss at the source is the key's unless the move commits, one at the destination if it does.
-void World::settle_losses(const ring::RingView& before, const ring::RingView& after) {
-  for (const ring::Move& move : after.document().moves)
-    if (move.phase == ring::Phase::kFenced) fenced_at_.try_emplace(move.id, scheduler_.now());
-  for (const ring::Move& was : before.document().moves) {
-    if (was.phase != ring::Phase::kFenced || ring::find_move(after.document(), was.id) != nullptr)
-      continue;
-    const bool commits = is_committed(was, after.document());
-    if (commits) was.takes_back == MoveId{} ? settle_expiries(was) : settle_taking_back(was);
-    for (const UnseenLoss& loss : unseen_losses_) {
-      if (loss.move != was.id || loss.of_source == commits) continue;
-      const bool at_source = loss.of_source;
-      workload_->history().lost_at_server(loss.key, at_source ? loss.when : scheduler_.now(),
-                                          at_source ? loss.value : value_at(loss.server, loss.key));
-    }
-    std::erase_if(unseen_losses_, [&](const UnseenLoss& loss) { return loss.move == was.id; });
-  }
-}
-
-// Rule 26: what the other node has acknowledged since the commit is given up, which is what a
-// person was told.
-void World::settle_taking_back(const ring::Move& move) {
-  const std::size_t server = server_of(*checker_.view(), move.destination);
-  for (const auto& [key, place] : workload_->places()) {
-    if (ring::contains(move.ranges, checker_.view()->token_of(place.key)))
-      workload_->history().lost_at_server(key, scheduler_.now(), value_at(server, key));
-  }
-}
-
-// "Expiry": a key may outlive its time by the difference of two clocks that a move tolerates. Gone
-// at the source, it is there again at the destination.
-void World::settle_expiries(const ring::Move& move) {
-  const std::size_t source = server_of(*checker_.view(), move.source);
-  const std::size_t destination = server_of(*checker_.view(), move.destination);
-  const std::int64_t source_now = servers_[source]->current().now_ms();
-  for (const std::string& key : workload_->keys()) {
-    if (!ring::contains(move.ranges, checker_.view()->token_of(key))) continue;
-    const Entry* entry = servers_[destination]->current().peek(key);
-    if (entry == nullptr || entry->expires_ms == kNever || entry->expires_ms > source_now) continue;
-    workload_->history().outlived(key, scheduler_.now(), value_at(destination, key));
-  }
 }
 
 template <class Condition>
@@ -462,9 +396,12 @@ void World::fill(Report& report) const {
   report.longest_fence_us = checker_.longest_fence().count() / 1'000;
   report.routers = routers_.size();
   report.virtual_seconds = static_cast<std::uint64_t>(scheduler_.now() / seconds{1});
+  if (balance_ != nullptr)
+    report.violations.insert(report.violations.end(), balance_->violations().begin(),
+                             balance_->violations().end());
   for (const auto& list :
-       {checker_.violations(), ownership_->violations(), leftovers_->violations(), violations_,
-        workload_->broken(), history.violations()})
+       {checker_.violations(), coordinator_.crowds(), ownership_->violations(),
+        leftovers_->violations(), violations_, workload_->broken(), history.violations()})
     report.violations.insert(report.violations.end(), list.begin(), list.end());
 }
 
@@ -487,7 +424,12 @@ void World::come_to_rest(Report& report) {
   faults_->end();
   move_enough(report);
   mover_->end();
-  scheduler_.run_until(scheduler_.now() + kCalmTraffic);
+  if (balance_ != nullptr) balance_->calm(scheduler_.now());
+  if (profile_.balancing.strangers)
+    strangers_->write(rng_.below(servers_.size()), profile_.balancing.calm);
+  scheduler_.run_until(scheduler_.now() + kCalmTraffic + profile_.balancing.calm);
+  strangers_->end();
+  if (profile_.balancing.on) freeze();
   workload_->stop();
   if (!run_while([this] { return !at_rest(); }, kRestPatience)) {
     const ring::RingSnapshot& view = checker_.view();
@@ -499,6 +441,17 @@ void World::come_to_rest(Report& report) {
     std::string keys;
     for (const std::string& key : workload_->unread()) keys += ' ' + key;
     report.violations.push_back("cannot be read after all is well:" + keys);
+  }
+}
+
+// A person's order, so that the balancer begins nothing more.
+void World::freeze() {
+  const auto frozen = [this] { return checker_.view()->document().frozen; };
+  const Instant deadline = scheduler_.now() + kRestPatience;
+  while (!frozen() && scheduler_.now() < deadline) {
+    if (RouterProcess* router = leader(); router != nullptr)
+      router->controller()->freeze(/*frozen=*/true, [](const Result<void>&) {});
+    run_while([&] { return !frozen(); }, kFreezePatience);
   }
 }
 
@@ -528,7 +481,8 @@ void World::restore_old_backup(Report& report) {
   log("the coordinator is restored from epoch " + std::to_string(backups_[which].epoch.value()));
   coordinator_.restore(backups_[which]);
   restored_ = true;
-  const Instant end = scheduler_.now() + kBackupTime;
+  const Instant end =
+      scheduler_.now() + (profile_.spares_coordinator ? kRareBackupTime : kBackupTime);
   while (scheduler_.now() < end) {
     mover_->order();
     scheduler_.run_until(scheduler_.now() + milliseconds{500});

@@ -32,16 +32,20 @@
 #include "sim/model/server.h"
 #include "sim/network.h"
 #include "sim/scheduler.h"
+#include "sim/world/balance_checker.h"
 #include "sim/world/coordinator.h"
 #include "sim/world/document_checker.h"
 #include "sim/world/leftover_checker.h"
 #include "sim/world/ownership_checker.h"
-#include "sim/world/peers.h"
 #include "sim/world/profile.h"
 #include "sim/world/router_process.h"
+#include "sim/world/strangers.h"
 #include "sim/world/workload.h"
 
 namespace cleave::sim {
+
+// How the names of routers' hosts begin.
+inline const std::string kRouterHosts = "10.2.0.";
 
 // What one seed came to.
 struct Report {
@@ -96,6 +100,7 @@ class World {
   std::int64_t value_at(std::size_t server, const std::string& key);
   void check_begun(const ring::RingView& before, const ring::RingView& after);
   void check_left_behind();
+  void check_plan();
   void set_clock(std::size_t server, std::int64_t jump_ms);
   // Routers that are not gone for good.
   std::vector<RouterProcess*> staying() const;
@@ -115,6 +120,7 @@ class World {
   bool run_while(Condition condition, milliseconds at_most);
   void all_join(Report& report);
   void come_to_rest(Report& report);
+  void freeze();
   void move_enough(Report& report);
   void restore_old_backup(Report& report);
   void lose_ring(Report& report);
@@ -134,7 +140,6 @@ class World {
   std::vector<coord::Stored> backups_;  // the newest of the document's states
   bool restored_ = false;
   SimCoordinator coordinator_;
-  PeerNetwork peers_;
   struct ServerClock {
     std::int64_t base_ms = 0;
     std::int64_t skew_ms = 0;
@@ -163,6 +168,8 @@ class World {
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<OwnershipChecker> ownership_;
   std::unique_ptr<LeftoverChecker> leftovers_;
+  std::unique_ptr<Strangers> strangers_;
+  std::unique_ptr<BalanceChecker> balance_;  // nullptr: nobody balances
   std::vector<std::string> violations_;
   std::unique_ptr<class Faults> faults_;
   std::unique_ptr<class Mover> mover_;
