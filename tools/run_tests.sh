@@ -222,6 +222,10 @@ run_only() {
   [[ -z $program ]] || begin_gtest "$release/$program" ${filter:+"--gtest_filter=$filter"}
   [[ -z $file ]] || begin_integration "$file"
   end_all
+  if ((passed + failed == 0)); then
+    echo "no test is called '$name'"
+    failed=1
+  fi
 }
 
 run_tier() {
