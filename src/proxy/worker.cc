@@ -169,13 +169,14 @@ void Worker::refuse(Client& client, std::string_view text) {
 }
 
 // The request as a clean frame whose arguments lie within its raw bytes.
-const wire::Request& Worker::clean(const wire::Request& said) {
+wire::Request Worker::clean(const wire::Request& said) {
   if (said.multibulk) return said;
   reencoded_.clear();
   wire::append_command(reencoded_, said.args);
-  const Result<std::size_t> size = reparser_.parse(reencoded_, cleaned_);
+  wire::Request again;
+  const Result<std::size_t> size = reparser_.parse(reencoded_, again);
   CHECK(size && *size == reencoded_.size());
-  return cleaned_;
+  return again;
 }
 
 }  // namespace cleave::proxy

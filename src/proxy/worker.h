@@ -77,7 +77,7 @@ class Worker final : private Clients::Handler {
   void everywhere(Client& client, const route::Decision& decision, const wire::Request& said);
   void answer(Client& client, const route::Decision& decision, const wire::Request& said);
   void refuse(Client& client, std::string_view text);
-  const wire::Request& clean(const wire::Request& said);
+  wire::Request clean(const wire::Request& said);
 
   Options options_;
   std::shared_ptr<const ServerCommands> commands_;
@@ -96,7 +96,6 @@ class Worker final : private Clients::Handler {
   std::string reply_;
   std::string reencoded_;
   wire::RequestParser reparser_;
-  wire::Request cleaned_;
 };
 
 }  // namespace cleave::proxy

@@ -4,7 +4,7 @@
 
 namespace cleave::proxy {
 
-Clients::Clients(Options options) : options_(std::move(options)), requests_(kPoolKept) {}
+Clients::Clients(Options options) : options_(options), requests_(kPoolKept) {}
 
 Clients::~Clients() { options_.loop.forget_turn_end(*this); }
 

@@ -19,27 +19,7 @@
 
 namespace cleave::proxy {
 
-class Gathering;
-
-class Gatherings {
- public:
-  // `bytes_max`: what all of them may keep of replies (Limits::fan_out_bytes_max).
-  Gatherings(Dispatch& dispatch, WorkerCounters& counters, std::size_t bytes_max);
-  ~Gatherings();
-  Gatherings(const Gatherings&) = delete;
-  Gatherings& operator=(const Gatherings&) = delete;
-
-  // Answers `request` in time. nullptr: it is answered already, for there is no room for `places`.
-  Gathering* open(Request& request, route::Merge merge, std::size_t places);
-
- private:
-  friend class Gathering;
-
-  Dispatch& dispatch_;
-  WorkerCounters& counters_;
-  GatheredBytes bytes_;
-  Pool<Gathering> pool_;
-};
+class Gatherings;
 
 class Gathering final : public Asker {
  public:
@@ -72,6 +52,27 @@ class Gathering final : public Asker {
   Request* request_ = nullptr;
   FanOut fan_out_;
   Go go_;
+};
+
+// Those of one worker.
+class Gatherings {
+ public:
+  // `bytes_max`: what all of them may keep of replies (Limits::fan_out_bytes_max).
+  Gatherings(Dispatch& dispatch, WorkerCounters& counters, std::size_t bytes_max);
+  ~Gatherings();
+  Gatherings(const Gatherings&) = delete;
+  Gatherings& operator=(const Gatherings&) = delete;
+
+  // Answers `request` in time. nullptr: it is answered already, for there is no room for `places`.
+  Gathering* open(Request& request, route::Merge merge, std::size_t places);
+
+ private:
+  friend class Gathering;
+
+  Dispatch& dispatch_;
+  WorkerCounters& counters_;
+  GatheredBytes bytes_;
+  Pool<Gathering> pool_;
 };
 
 }  // namespace cleave::proxy
