@@ -32,11 +32,11 @@ bool Request::may_repeat() const {
 }
 
 void Request::reset() {
-  constexpr std::size_t kKeptBytes = 4'096;
+  constexpr std::size_t kReplyKeptBytes = 4'096;
   client = nullptr;
   next = nullptr;
   reply.clear();
-  if (reply.capacity() > kKeptBytes) reply.shrink_to_fit();
+  if (reply.capacity() > kReplyKeptBytes) reply.shrink_to_fit();
   done = false;
   writes = false;
 }
