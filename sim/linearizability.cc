@@ -51,7 +51,7 @@ class Search {
     for (std::size_t i = 0; i < ops_.size(); ++i) marks_.push_back(rng.next());
   }
 
-  Verdict run();
+  Ruling run();
 
  private:
   // The calls and returns in order of time, as a list from which placed operations are taken out.
@@ -237,7 +237,7 @@ bool Search::take_back(std::size_t& node, Pass& pass) {
   return true;
 }
 
-Verdict Search::run() {
+Ruling Search::run() {
   std::size_t node = nodes_[0].next;
   Pass pass = Pass::kCertain;
   while (certain_left_ > 0) {
@@ -322,12 +322,12 @@ std::string describe(const Op& op) {
   return text;
 }
 
-Verdict check_linearizable(const std::vector<Op>& history, std::int64_t initial,
-                           std::uint64_t steps_max) {
+Ruling check_linearizable(const std::vector<Op>& history, std::int64_t initial,
+                          std::uint64_t steps_max) {
   const std::vector<Op> brief = without_unseen(history);
   if (brief.size() < history.size()) {
-    Verdict verdict = Search(brief, initial, steps_max).run();
-    if (verdict.linearizable) return verdict;
+    Ruling ruling = Search(brief, initial, steps_max).run();
+    if (ruling.linearizable) return ruling;
   }
   return Search(history, initial, steps_max).run();
 }

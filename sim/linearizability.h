@@ -46,7 +46,7 @@ struct Op {
 };
 
 // What the checker says.
-struct Verdict {
+struct Ruling {
   bool linearizable = false;
   // The search was given up. Counts as a violation, so that nothing slips through.
   bool gave_up = false;
@@ -54,8 +54,8 @@ struct Verdict {
 };
 
 // Cost: about linear for few concurrent operations; bounded by `steps_max`.
-Verdict check_linearizable(const std::vector<Op>& history, std::int64_t initial = kAbsent,
-                           std::uint64_t steps_max = 5'000'000);
+Ruling check_linearizable(const std::vector<Op>& history, std::int64_t initial = kAbsent,
+                          std::uint64_t steps_max = 5'000'000);
 
 std::string describe(const Op& op);
 

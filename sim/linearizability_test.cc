@@ -95,10 +95,10 @@ TEST(Linearizability, HandMadeHistories) {
        true},
   };
   for (const Case& one : cases) {
-    const Verdict verdict = check_linearizable(one.history);
-    EXPECT_EQ(verdict.linearizable, one.good) << one.name << ": " << verdict.explanation;
-    EXPECT_FALSE(verdict.gave_up) << one.name;
-    EXPECT_EQ(verdict.explanation.empty(), one.good) << one.name;
+    const Ruling ruling = check_linearizable(one.history);
+    EXPECT_EQ(ruling.linearizable, one.good) << one.name << ": " << ruling.explanation;
+    EXPECT_FALSE(ruling.gave_up) << one.name;
+    EXPECT_EQ(ruling.explanation.empty(), one.good) << one.name;
   }
 }
 
@@ -116,9 +116,9 @@ TEST(Linearizability, PendingExpiriesOfOverwrittenValuesCostNothing) {
   history.push_back(read(40, 401, 402));
   EXPECT_TRUE(check_linearizable(history).linearizable);
   history.push_back(read(7, 403, 404));
-  const Verdict verdict = check_linearizable(history);
-  EXPECT_FALSE(verdict.linearizable);
-  EXPECT_FALSE(verdict.gave_up);
+  const Ruling ruling = check_linearizable(history);
+  EXPECT_FALSE(ruling.linearizable);
+  EXPECT_FALSE(ruling.gave_up);
 }
 
 // A history made by running operations one at a time at a random moment between call and return.
@@ -173,8 +173,8 @@ Made make_history(Rng& rng) {
 TEST(Linearizability, AcceptsEveryRealHistory) {
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
     Rng rng(seed);
-    const Verdict verdict = check_linearizable(make_history(rng).history);
-    ASSERT_TRUE(verdict.linearizable) << "seed " << seed << ": " << verdict.explanation;
+    const Ruling ruling = check_linearizable(make_history(rng).history);
+    ASSERT_TRUE(ruling.linearizable) << "seed " << seed << ": " << ruling.explanation;
   }
 }
 
@@ -214,9 +214,9 @@ TEST(Linearizability, UncertainWritesThatNobodySawAreNoSearch) {
 
 TEST(Linearizability, GivesUpInsteadOfRunningForEver) {
   Rng rng(3);
-  const Verdict verdict = check_linearizable(make_history(rng).history, kAbsent, 10);
-  EXPECT_FALSE(verdict.linearizable);
-  EXPECT_TRUE(verdict.gave_up);
+  const Ruling ruling = check_linearizable(make_history(rng).history, kAbsent, 10);
+  EXPECT_FALSE(ruling.linearizable);
+  EXPECT_TRUE(ruling.gave_up);
 }
 
 }  // namespace

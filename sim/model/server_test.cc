@@ -39,8 +39,8 @@ class Caller final : public net::StreamEvents {
   bool closed = false;
 };
 
-struct World {
-  explicit World(std::uint64_t seed, bool durable = true)
+struct TwoCallers {
+  explicit TwoCallers(std::uint64_t seed, bool durable = true)
       : scheduler(seed),
         network(scheduler, {.spike_every = 0}),
         server(scheduler, network,
@@ -63,103 +63,103 @@ struct World {
 };
 
 TEST(ModelServer, RunsPipelinedCommandsInOrder) {
-  World world(1);
-  for (int i = 0; i < 50; ++i) world.first.send({"RPUSH", "list", std::to_string(i)});
-  world.first.send({"LRANGE", "list", "48", "-1"});
-  world.run(milliseconds{50});
-  EXPECT_TRUE(world.first.received.ends_with("*2\r\n$2\r\n48\r\n$2\r\n49\r\n"));
+  TwoCallers calls(1);
+  for (int i = 0; i < 50; ++i) calls.first.send({"RPUSH", "list", std::to_string(i)});
+  calls.first.send({"LRANGE", "list", "48", "-1"});
+  calls.run(milliseconds{50});
+  EXPECT_TRUE(calls.first.received.ends_with("*2\r\n$2\r\n48\r\n$2\r\n49\r\n"));
 }
 
 TEST(ModelServer, WriteOfABrokenConnectionRunsLater) {
-  World world(2);
-  world.first.send({"SET", "k", "late"});
-  const auto all = world.network.connections("10.0.0.1", "10.0.0.9");
-  world.network.break_connection(all.front(), Break::kAtConnector, seconds{60});
-  world.run(milliseconds{5});
-  EXPECT_TRUE(world.first.closed);
-  EXPECT_FALSE(world.has("k"));
-  EXPECT_EQ(world.server.clients(), 2U) << "the server does not know yet";
-  world.run(seconds{120});
-  EXPECT_TRUE(world.has("k"));
-  EXPECT_EQ(world.server.clients(), 1U);
+  TwoCallers calls(2);
+  calls.first.send({"SET", "k", "late"});
+  const auto all = calls.network.connections("10.0.0.1", "10.0.0.9");
+  calls.network.break_connection(all.front(), Break::kAtConnector, seconds{60});
+  calls.run(milliseconds{5});
+  EXPECT_TRUE(calls.first.closed);
+  EXPECT_FALSE(calls.has("k"));
+  EXPECT_EQ(calls.server.clients(), 2U) << "the server does not know yet";
+  calls.run(seconds{120});
+  EXPECT_TRUE(calls.has("k"));
+  EXPECT_EQ(calls.server.clients(), 1U);
 }
 
 TEST(ModelServer, NothingOfAKilledConnectionRunsAfterTheKillsReply) {
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
-    World world(seed);
-    for (int i = 0; i < 20; ++i) world.first.send({"INCR", "n"});
+    TwoCallers calls(seed);
+    for (int i = 0; i < 20; ++i) calls.first.send({"INCR", "n"});
     if (seed % 2 == 0) {
-      const auto all = world.network.connections("10.0.0.1", "10.0.0.9");
-      world.network.break_connection(all.front(), Break::kAtConnector, milliseconds{50});
+      const auto all = calls.network.connections("10.0.0.1", "10.0.0.9");
+      calls.network.break_connection(all.front(), Break::kAtConnector, milliseconds{50});
     }
-    world.second.send({"CLIENT", "KILL", "ID", world.first.id});
-    while (!world.second.received.ends_with('\n')) ASSERT_TRUE(world.scheduler.step());
-    ASSERT_EQ(world.second.received, ":1\r\n") << "seed " << seed;
-    const auto before = world.server.commands_run();
-    world.run(milliseconds{500});
-    ASSERT_EQ(world.server.commands_run(), before) << "seed " << seed;
+    calls.second.send({"CLIENT", "KILL", "ID", calls.first.id});
+    while (!calls.second.received.ends_with('\n')) ASSERT_TRUE(calls.scheduler.step());
+    ASSERT_EQ(calls.second.received, ":1\r\n") << "seed " << seed;
+    const auto before = calls.server.commands_run();
+    calls.run(milliseconds{500});
+    ASSERT_EQ(calls.server.commands_run(), before) << "seed " << seed;
   }
 }
 
 TEST(ModelServer, ListsNamesAndKillsUnknownIdsWithZero) {
-  World world(3);
-  world.first.send({"CLIENT", "LIST"});
-  world.first.send({"CLIENT", "KILL", "ID", "777"});
-  world.run(milliseconds{20});
-  EXPECT_NE(world.first.received.find("name=cleave:second"), std::string::npos);
-  EXPECT_TRUE(world.first.received.ends_with(":0\r\n"));
+  TwoCallers calls(3);
+  calls.first.send({"CLIENT", "LIST"});
+  calls.first.send({"CLIENT", "KILL", "ID", "777"});
+  calls.run(milliseconds{20});
+  EXPECT_NE(calls.first.received.find("name=cleave:second"), std::string::npos);
+  EXPECT_TRUE(calls.first.received.ends_with(":0\r\n"));
 }
 
 TEST(ModelServer, RestartIsANewIncarnationWithItsKeys) {
-  World world(4);
-  world.first.send({"SET", "k", "v"});
-  world.first.send({"INFO", "server"});
-  world.run(milliseconds{20});
-  const std::string before = world.first.received;
-  world.server.crash(Death::kProcess);
-  world.run(milliseconds{20});
-  EXPECT_TRUE(world.first.closed);
-  EXPECT_TRUE(world.server.start(100).empty()) << "a durable server loses nothing";
-  EXPECT_TRUE(world.has("k"));
-  Caller again(world.network, world.loop, world.scheduler, "again");
+  TwoCallers calls(4);
+  calls.first.send({"SET", "k", "v"});
+  calls.first.send({"INFO", "server"});
+  calls.run(milliseconds{20});
+  const std::string before = calls.first.received;
+  calls.server.crash(Death::kProcess);
+  calls.run(milliseconds{20});
+  EXPECT_TRUE(calls.first.closed);
+  EXPECT_TRUE(calls.server.start(100).empty()) << "a durable server loses nothing";
+  EXPECT_TRUE(calls.has("k"));
+  Caller again(calls.network, calls.loop, calls.scheduler, "again");
   again.send({"INFO", "server"});
-  world.run(milliseconds{20});
+  calls.run(milliseconds{20});
   EXPECT_NE(before.substr(before.find("run_id")),
             again.received.substr(again.received.find("run_id")));
 }
 
 TEST(ModelServer, FailoverLosesTheNewestChanges) {
-  World world(5, /*durable=*/false);
-  world.server.keys().sync();
-  for (const char* value : {"1", "2", "3"}) world.first.send({"SET", "k", value});
-  world.run(milliseconds{20});
+  TwoCallers calls(5, /*durable=*/false);
+  calls.server.keys().sync();
+  for (const char* value : {"1", "2", "3"}) calls.first.send({"SET", "k", value});
+  calls.run(milliseconds{20});
   // The random sync may have run; what is unsynced can be lost.
-  const std::size_t unsynced = world.server.keys().unsynced();
+  const std::size_t unsynced = calls.server.keys().unsynced();
   ASSERT_GE(unsynced, 1U);
-  EXPECT_EQ(world.server.failover(1, ModelServer::Connections::kBreak), std::set<std::string>{"k"});
-  EXPECT_EQ(std::get<std::string>(world.server.current().peek("k")->value), "2");
-  world.run(milliseconds{20});
-  EXPECT_TRUE(world.first.closed);
+  EXPECT_EQ(calls.server.failover(1, ModelServer::Connections::kBreak), std::set<std::string>{"k"});
+  EXPECT_EQ(std::get<std::string>(calls.server.current().peek("k")->value), "2");
+  calls.run(milliseconds{20});
+  EXPECT_TRUE(calls.first.closed);
 }
 
 TEST(ModelServer, KeysExpireByItsOwnClock) {
-  World world(6);
-  world.first.send({"SET", "k", "v", "PX", "100"});
-  world.run(milliseconds{50});
-  EXPECT_TRUE(world.has("k"));
-  world.run(milliseconds{120});
-  EXPECT_FALSE(world.has("k"));
+  TwoCallers calls(6);
+  calls.first.send({"SET", "k", "v", "PX", "100"});
+  calls.run(milliseconds{50});
+  EXPECT_TRUE(calls.has("k"));
+  calls.run(milliseconds{120});
+  EXPECT_FALSE(calls.has("k"));
 }
 
 TEST(ModelServer, ProtocolErrorIsAnsweredAndClosed) {
-  World world(7);
-  world.first.stream->send("*1\r\n$x\r\n");
-  world.run(milliseconds{20});
-  EXPECT_EQ(world.first.received, "-ERR Protocol error: invalid bulk length\r\n");
-  EXPECT_TRUE(world.first.closed);
-  world.second.send({"PING"});
-  world.run(milliseconds{20});
-  EXPECT_EQ(world.second.received, "+PONG\r\n");
+  TwoCallers calls(7);
+  calls.first.stream->send("*1\r\n$x\r\n");
+  calls.run(milliseconds{20});
+  EXPECT_EQ(calls.first.received, "-ERR Protocol error: invalid bulk length\r\n");
+  EXPECT_TRUE(calls.first.closed);
+  calls.second.send({"PING"});
+  calls.run(milliseconds{20});
+  EXPECT_EQ(calls.second.received, "+PONG\r\n");
 }
 
 // SCAN's guarantee, whatever is added and removed meanwhile.

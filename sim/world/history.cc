@@ -75,8 +75,8 @@ std::vector<std::string> History::violations() const {
     std::vector<Op> relevant;
     for (const Op& op : ops)
       if (op.happened || op.kind != OpKind::kRead) relevant.push_back(op);
-    const Verdict verdict = check_linearizable(relevant);
-    if (!verdict.linearizable) texts.push_back("key " + key + ": " + verdict.explanation);
+    const Ruling ruling = check_linearizable(relevant);
+    if (!ruling.linearizable) texts.push_back("key " + key + ": " + ruling.explanation);
   }
   return texts;
 }

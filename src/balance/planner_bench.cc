@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "balance/world_testing.h"
+#include "balance/closed_pool_testing.h"
 
 namespace cleave::balance {
 namespace {

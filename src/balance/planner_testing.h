@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "balance/world_testing.h"
+#include "balance/closed_pool_testing.h"
 
 namespace cleave::balance {
 

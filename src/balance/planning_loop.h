@@ -7,7 +7,7 @@
 //                       trigger of the plan before <-----------------+
 //
 // Whoever leads a pool has one: a router (control/plan/balancer.h), a rehearsed pool
-// (rehearse/leader.h) and the closed world of the tests (balance/world_testing.h).
+// (rehearse/leader.h) and the closed pool of the tests (balance/closed_pool_testing.h).
 //
 // Pure: the times are told. Threads: one owner.
 #pragma once

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "balance/world_testing.h"
+#include "balance/closed_pool_testing.h"
 
 namespace cleave::balance {
 namespace {

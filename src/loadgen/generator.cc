@@ -274,7 +274,7 @@ nanoseconds Generator::Impl::elapsed(Instant now) const {
 
 Report Generator::Impl::report() const {
   Report report = measure_.report(elapsed(loop_.now()));
-  report.verdict = verifier_.verdict();
+  report.findings = verifier_.findings();
   report.filled = filled_;
   report.swept = swept_;
   report.unchecked = unchecked_;

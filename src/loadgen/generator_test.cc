@@ -55,8 +55,8 @@ TEST_F(GeneratorTest, GoesThroughItsPhasesAndJudgesEverything) {
   EXPECT_NEAR(static_cast<double>(report.operations_per_second), 8'000.0, 100.0);
   EXPECT_EQ(report.p50_us, 1'000U);
   EXPECT_EQ(report.max_us, 1'000U);
-  EXPECT_GT(report.verdict.writes_acked, 8'000U);
-  EXPECT_EQ(report.verdict.reads + report.verdict.writes_acked,
+  EXPECT_GT(report.findings.writes_acked, 8'000U);
+  EXPECT_EQ(report.findings.reads + report.findings.writes_acked,
             report.operations + report.filled + report.swept);
   ASSERT_GE(report.seconds.size(), 2U);
   EXPECT_NEAR(static_cast<double>(report.seconds[1].operations), 8'000.0, 100.0);
@@ -128,7 +128,7 @@ TEST_F(GeneratorTest, GoesOnWhenConnectionsBreak) {
   const Report report = run();
   EXPECT_TRUE(report.clean());
   EXPECT_GT(report.connections_lost, 100U);
-  EXPECT_GT(report.verdict.writes_unknown, 100U);
+  EXPECT_GT(report.findings.writes_unknown, 100U);
   EXPECT_GT(report.operations, 10'000U);
   EXPECT_EQ(report.errors_by_text.at("broken"), report.connections_lost);
   EXPECT_EQ(report.swept, 500U);
@@ -149,7 +149,7 @@ TEST_F(GeneratorTest, GoesOverToAnotherAddressAndLosesNothing) {
   EXPECT_TRUE(report.clean());
   EXPECT_EQ(report.errors, 0U);
   EXPECT_EQ(report.connections_lost, 0U);
-  EXPECT_EQ(report.verdict.writes_unknown, 0U);
+  EXPECT_EQ(report.findings.writes_unknown, 0U);
   EXPECT_GT(before, 1'000U);
   EXPECT_EQ(server_.sends_by_port[1], before);
   EXPECT_GT(server_.sends_by_port[2], 1'000U);
@@ -184,9 +184,9 @@ TEST_F(GeneratorTest, CatchesAServerThatForgets) {
   loop_.after(milliseconds{1'500}, [&] { server_.forgets_one_in = 50; });
   const Report report = run();
   EXPECT_FALSE(report.clean());
-  EXPECT_GT(report.verdict.writes_lost, 10U);
-  EXPECT_GT(report.verdict.reads_wrong, 10U);
-  EXPECT_FALSE(report.verdict.examples.empty());
+  EXPECT_GT(report.findings.writes_lost, 10U);
+  EXPECT_GT(report.findings.reads_wrong, 10U);
+  EXPECT_FALSE(report.findings.examples.empty());
 }
 
 TEST_F(GeneratorTest, SaysWhatItCouldNotCheck) {
@@ -199,7 +199,7 @@ TEST_F(GeneratorTest, SaysWhatItCouldNotCheck) {
   EXPECT_EQ(report.unchecked + report.swept, 500U);
   EXPECT_GT(report.unchecked, 400U);
   EXPECT_FALSE(report.clean());
-  EXPECT_EQ(report.verdict.reads_wrong, 0U);
+  EXPECT_EQ(report.findings.reads_wrong, 0U);
 }
 
 TEST_F(GeneratorTest, CanBeStoppedAndStillSweeps) {

@@ -38,14 +38,14 @@ struct Report {
   std::uint64_t connections_lost = 0;
   std::map<std::string, std::uint64_t> errors_by_text;  // the first few different ones
   std::vector<Second> seconds;
-  Verdict verdict;              // all phases; zeros when nothing was verified
+  Findings findings;            // all phases; zeros when nothing was verified
   std::uint64_t filled = 0;     // keys written before the measured phase
   std::uint64_t swept = 0;      // keys read at the end
   std::uint64_t unchecked = 0;  // keys that could not be read at the end: nothing is known of them
 
   // Every answer was legal, and every key was read at the end.
   bool clean() const {
-    return verdict.reads_wrong == 0 && verdict.writes_lost == 0 && unchecked == 0;
+    return findings.reads_wrong == 0 && findings.writes_lost == 0 && unchecked == 0;
   }
 };
 

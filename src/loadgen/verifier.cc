@@ -82,7 +82,7 @@ void Verifier::append_value(const Ticket& write, std::string& out) const {
 void Verifier::finish(const Ticket& ticket, const Seen& seen, Instant now) {
   if (ticket.writes()) return finish_write(ticket, seen, now);
   if (seen.what == Seen::What::kUnknown) return;
-  ++verdict_.reads;
+  ++findings_.reads;
   State& state = states_[ticket.key];
   state.in_doubt = false;
   if (kind(ticket.key) == Kind::kCounter) {
@@ -97,7 +97,7 @@ void Verifier::finish_write(const Ticket& ticket, const Seen& seen, Instant now)
   CHECK(state.under_way > 0);
   --state.under_way;
   if (seen.what != Seen::What::kUnknown) return acknowledge(ticket, seen, now);
-  ++verdict_.writes_unknown;
+  ++findings_.writes_unknown;
   state.in_doubt = true;
   if (ticket.operation == Operation::kSetZero) state.retired = true;
   if (kind(ticket.key) != Kind::kCounter) unknown_[ticket.key].push_back(ticket.version);
@@ -105,7 +105,7 @@ void Verifier::finish_write(const Ticket& ticket, const Seen& seen, Instant now)
 
 void Verifier::acknowledge(const Ticket& ticket, const Seen& seen, Instant now) {
   State& state = states_[ticket.key];
-  ++verdict_.writes_acked;
+  ++findings_.writes_acked;
   if (ticket.operation == Operation::kSetZero) {
     state.started = true;
     return;
@@ -130,7 +130,7 @@ void Verifier::judge_increment(const Ticket& ticket, std::int64_t value) {
   const auto now_sure = static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
   if (value < least || value > std::int64_t{ticket.version}) wrong(ticket, std::to_string(value));
   if (value < least) {
-    verdict_.writes_lost += static_cast<std::uint64_t>(least - value);
+    findings_.writes_lost += static_cast<std::uint64_t>(least - value);
     state.floor = now_sure;  // counted once: from here on the counter is what it says it is
   }
   state.counted = now_sure;
@@ -146,7 +146,7 @@ void Verifier::judge_delete(const Ticket& ticket, std::int64_t removed) {
                        !lost_.contains(ticket.key);
   if (!certain || (removed == 1) == !deletes(state.floor)) return;
   wrong(ticket, "DEL " + std::to_string(removed));
-  ++verdict_.writes_lost;
+  ++findings_.writes_lost;
 }
 
 void Verifier::judge_counter(const Ticket& ticket, const Seen& seen) {
@@ -162,7 +162,7 @@ void Verifier::judge_counter(const Ticket& ticket, const Seen& seen) {
   const bool too_large = value > std::int64_t{state.newest};
   if (too_small || too_large) wrong(ticket, std::to_string(value));
   if (too_small && ticket.floor < state.floor) return;  // older than what others know: stale
-  if (too_small) verdict_.writes_lost += static_cast<std::uint64_t>(state.floor - value);
+  if (too_small) findings_.writes_lost += static_cast<std::uint64_t>(state.floor - value);
   // Counted once: from here on the counter is what it says it is.
   const auto now_sure = static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
   state.floor = too_small ? now_sure : std::max(state.floor, now_sure);
@@ -205,7 +205,7 @@ void Verifier::judge_version(const Ticket& ticket, std::uint32_t version) {
   State& state = states_[ticket.key];
   const auto missing = lost_.find(ticket.key);
   if (missing != lost_.end() && missing->second == version) {
-    --verdict_.writes_lost;  // it is still there: the earlier read was stale
+    --findings_.writes_lost;  // it is still there: the earlier read was stale
     lost_.erase(missing);
   }
   if (version >= sure(ticket)) {
@@ -264,7 +264,7 @@ bool Verifier::came_late(const Ticket& ticket, std::optional<std::uint32_t> vers
     if (std::ranges::any_of(late->second, legal)) return true;
   }
   if (!note_unknown(ticket.key, is_it)) return false;
-  ++verdict_.late_writes;
+  ++findings_.late_writes;
   return true;
 }
 
@@ -284,17 +284,17 @@ bool Verifier::note_unknown(std::uint32_t key, const std::function<bool(std::uin
 
 void Verifier::lost(const Ticket& ticket) {
   if (!lost_.emplace(ticket.key, ticket.floor).second) return;
-  ++verdict_.writes_lost;
+  ++findings_.writes_lost;
 }
 
 void Verifier::wrong(const Ticket& ticket, std::string_view saw) {
-  ++verdict_.reads_wrong;
-  if (verdict_.examples.size() == kExamplesMax) return;
+  ++findings_.reads_wrong;
+  if (findings_.examples.size() == kExamplesMax) return;
   const State& state = states_[ticket.key];
-  verdict_.examples.push_back("key " + std::to_string(ticket.key) + ": saw '" + std::string(saw) +
-                              "', sent when " + std::to_string(ticket.floor) +
-                              " was sure, answered when " + std::to_string(state.newest) +
-                              " was sent");
+  findings_.examples.push_back("key " + std::to_string(ticket.key) + ": saw '" + std::string(saw) +
+                               "', sent when " + std::to_string(ticket.floor) +
+                               " was sure, answered when " + std::to_string(state.newest) +
+                               " was sent");
 }
 
 std::string Verifier::value_of(std::uint32_t key, std::uint32_t version) const {

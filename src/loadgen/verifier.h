@@ -68,7 +68,7 @@ struct Seen {
 };
 
 // Counts of everything that was judged.
-struct Verdict {
+struct Findings {
   std::uint64_t reads = 0;        // that were answered
   std::uint64_t reads_wrong = 0;  // saw what no order of the requests explains
   std::uint64_t writes_acked = 0;
@@ -113,7 +113,7 @@ class Verifier {
   // True if anything was ever sent to change the key: then a final read has something to check.
   bool written(std::uint32_t key) const { return states_[key].newest > 0 || states_[key].started; }
 
-  const Verdict& verdict() const { return verdict_; }
+  const Findings& findings() const { return findings_; }
 
  private:
   struct State {
@@ -165,7 +165,7 @@ class Verifier {
   std::map<std::uint32_t, std::vector<Late>> late_;
   std::map<std::uint32_t, std::vector<Lifetime>> lifetimes_;  // of expiring keys, the last few
   std::map<std::uint32_t, std::uint32_t> lost_;  // key -> acknowledged version that is missing
-  Verdict verdict_;
+  Findings findings_;
 };
 
 }  // namespace cleave::loadgen

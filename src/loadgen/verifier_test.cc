@@ -71,7 +71,7 @@ class Session {
   void read() { finish(verifier_.begin_read(key, now), true); }
   void wait(milliseconds time) { now += time; }
 
-  Verdict verdict() const { return verifier_.verdict(); }
+  Findings findings() const { return verifier_.findings(); }
   Verifier& verifier() { return verifier_; }
 
  private:
@@ -98,9 +98,9 @@ Verifier::Options only(Kind kind) {
 }
 
 void expect_counts(const Session& session, std::uint64_t wrong, std::uint64_t lost) {
-  EXPECT_EQ(session.verdict().reads_wrong, wrong);
-  EXPECT_EQ(session.verdict().writes_lost, lost);
-  EXPECT_EQ(session.verdict().examples.size(), wrong);
+  EXPECT_EQ(session.findings().reads_wrong, wrong);
+  EXPECT_EQ(session.findings().writes_lost, lost);
+  EXPECT_EQ(session.findings().examples.size(), wrong);
 }
 
 TEST(Verifier, AcceptsAServerThatKeepsItsPromises) {
@@ -112,8 +112,8 @@ TEST(Verifier, AcceptsAServerThatKeepsItsPromises) {
       session.wait(milliseconds(100 * (i % 40)));
       session.read();
     }
-    EXPECT_EQ(session.verdict().reads, 100U);
-    EXPECT_EQ(session.verdict().writes_acked, 50U);
+    EXPECT_EQ(session.findings().reads, 100U);
+    EXPECT_EQ(session.findings().writes_acked, 50U);
     expect_counts(session, 0, 0);
   }
 }
@@ -191,8 +191,8 @@ TEST(Verifier, CatchesByTheAnswerOfADelete) {
     session.server.items.clear();
     session.write();
   }
-  EXPECT_GT(session.verdict().writes_lost, 3U);
-  EXPECT_EQ(session.verdict().reads_wrong, session.verdict().writes_lost);
+  EXPECT_GT(session.findings().writes_lost, 3U);
+  EXPECT_EQ(session.findings().reads_wrong, session.findings().writes_lost);
 }
 
 TEST(Verifier, CatchesLostIncrements) {
@@ -268,7 +268,7 @@ TEST(Verifier, CountsAnUnknownWriteThatComesLateAndOnlyThat) {
   const auto newest = session.server.items;
   session.server.items = later;
   session.read();
-  EXPECT_EQ(session.verdict().late_writes, 1U);
+  EXPECT_EQ(session.findings().late_writes, 1U);
   expect_counts(session, 0, 0);
   session.server.items = newest;
   session.write();
@@ -297,7 +297,7 @@ TEST(Verifier, LeavesACounterAloneWhoseBeginningIsUnknown) {
   expect_counts(session, 0, 0);
 }
 
-// ---- a world of several clients, pipelines, lost connections and late writes ----------------
+// ---- a clients of several clients, pipelines, lost connections and late writes ----------------
 
 struct Request {
   Ticket ticket;
@@ -308,9 +308,9 @@ struct Request {
 
 enum class Fault { kNone, kLostWrite, kStaleRead };
 
-class World {
+class ManyClients {
  public:
-  World(std::uint64_t seed, Fault fault)
+  ManyClients(std::uint64_t seed, Fault fault)
       : rng_(seed),
         fault_(fault),
         verifier_({.keys = 12, .counters = 250, .erasable = 250, .expiring = 250, .run = seed}) {}
@@ -335,7 +335,7 @@ class World {
     }
   }
 
-  const Verdict& verdict() const { return verifier_.verdict(); }
+  const Findings& findings() const { return verifier_.findings(); }
   int faults() const { return faults_; }
 
  private:
@@ -419,16 +419,16 @@ TEST(VerifierProperty, NeverBlamesACorrectServer) {
   std::uint64_t reads = 0;
   std::uint64_t late = 0;
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
-    World world(seed, Fault::kNone);
-    world.run(1'500);
-    ASSERT_EQ(world.verdict().reads_wrong, 0U)
-        << "seed " << seed << ": " << world.verdict().examples[0];
-    ASSERT_EQ(world.verdict().writes_lost, 0U) << "seed " << seed;
-    reads += world.verdict().reads;
-    late += world.verdict().late_writes;
+    ManyClients clients(seed, Fault::kNone);
+    clients.run(1'500);
+    ASSERT_EQ(clients.findings().reads_wrong, 0U)
+        << "seed " << seed << ": " << clients.findings().examples[0];
+    ASSERT_EQ(clients.findings().writes_lost, 0U) << "seed " << seed;
+    reads += clients.findings().reads;
+    late += clients.findings().late_writes;
   }
   EXPECT_GT(reads, 100'000U);
-  EXPECT_GT(late, 20U) << "the world is too tame";
+  EXPECT_GT(late, 20U) << "the clients is too tame";
 }
 
 TEST(VerifierProperty, SeesThroughAFaultyServer) {
@@ -436,11 +436,11 @@ TEST(VerifierProperty, SeesThroughAFaultyServer) {
     std::size_t seen = 0;
     std::size_t worlds = 0;
     for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
-      World world(seed, fault);
-      world.run(1'500);
-      if (world.faults() < 5) continue;
+      ManyClients clients(seed, fault);
+      clients.run(1'500);
+      if (clients.faults() < 5) continue;
       ++worlds;
-      seen += world.verdict().reads_wrong > 0 ? 1U : 0U;
+      seen += clients.findings().reads_wrong > 0 ? 1U : 0U;
     }
     EXPECT_GT(worlds, 900U);
     EXPECT_GE(seen * 100, worlds * 95) << "of " << worlds << " faulty worlds";

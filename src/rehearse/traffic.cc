@@ -32,7 +32,7 @@ void Traffic::set_scene(const Scene& scene, const Truth& truth) {
 void Traffic::set_view(const ring::RingSnapshot& view, Instant now) {
   CHECK(scene_ != nullptr);
   view_ = view;
-  for (Router& each : routers_) each.recorder->set_view(view, now);
+  for (Reporter& each : routers_) each.recorder->set_view(view, now);
   places_.clear();
   std::uint32_t at = 0;
   for (const SceneKey& key : scene_->keys) {
@@ -54,7 +54,7 @@ std::vector<std::pair<SessionId, heat::Report>> Traffic::serve(nanoseconds time,
     }
   }
   std::vector<std::pair<SessionId, heat::Report>> reports;
-  for (Router& each : routers_) {
+  for (Reporter& each : routers_) {
     for (heat::Report& report : each.recorder->take(now)) {
       reports.emplace_back(each.session, std::move(report));
     }

@@ -41,7 +41,7 @@ class Traffic {
   std::vector<std::pair<SessionId, heat::Report>> serve(nanoseconds time, Instant now);
 
  private:
-  struct Router {
+  struct Reporter {
     SessionId session;
     std::unique_ptr<heat::Recorder> recorder;
   };
@@ -50,7 +50,7 @@ class Traffic {
 
   Options options_;
   Rng rng_;
-  std::vector<Router> routers_;
+  std::vector<Reporter> routers_;
   const Scene* scene_ = nullptr;
   const Truth* truth_ = nullptr;
   std::optional<AliasTable> keys_;  // nullopt: nobody asks for anything

@@ -13,24 +13,24 @@ namespace cleave::wire {
 namespace {
 
 // What a scanner made of a stream: the length of each reply, then the code of the error, if any.
-struct Verdict {
+struct Scanned {
   std::vector<std::size_t> replies;
   std::optional<Code> error;
 
-  friend bool operator==(const Verdict&, const Verdict&) = default;
+  friend bool operator==(const Scanned&, const Scanned&) = default;
 };
 
-Verdict scan_in_pieces(const Limits& limits, std::string_view bytes, Rng& rng,
+Scanned scan_in_pieces(const Limits& limits, std::string_view bytes, Rng& rng,
                        std::size_t piece_max) {
   ReplyScanner scanner(limits);
-  Verdict verdict;
+  Scanned scanned;
   std::string unread;
-  while (!verdict.error) {
+  while (!scanned.error) {
     const auto taken = scanner.scan(std::string(unread));  // every time somewhere else in memory
     if (!taken) {
-      verdict.error = taken.error().code;
+      scanned.error = taken.error().code;
     } else if (*taken > 0) {
-      verdict.replies.push_back(*taken);
+      scanned.replies.push_back(*taken);
       unread.erase(0, *taken);
     } else {
       if (bytes.empty()) break;
@@ -39,10 +39,10 @@ Verdict scan_in_pieces(const Limits& limits, std::string_view bytes, Rng& rng,
       bytes.remove_prefix(piece);
     }
   }
-  return verdict;
+  return scanned;
 }
 
-Verdict scan_whole(const Limits& limits, std::string_view bytes) {
+Scanned scan_whole(const Limits& limits, std::string_view bytes) {
   Rng rng(1);
   return scan_in_pieces(limits, bytes, rng, 1'000'000'000);
 }
@@ -60,7 +60,7 @@ TEST(ReplyScanner, FindsTheEndOfEveryKindOfReply) {
            ":-5\r\n", ":+5\r\n", ":9223372036854775807\r\n", ":-9223372036854775808\r\n", "$-1\r\n",
            "$0\r\n\r\n", "$5\r\na\r\nb\n\r\n", "*-1\r\n", "*0\r\n", "*2\r\n$1\r\na\r\n$-1\r\n",
            "*3\r\n*0\r\n*-1\r\n*2\r\n:1\r\n*1\r\n+a\r\n"}) {
-    const Verdict want{.replies = {reply.size()}, .error = std::nullopt};
+    const Scanned want{.replies = {reply.size()}, .error = std::nullopt};
     EXPECT_EQ(scan_whole(Limits{}, reply), want) << reply;
     Rng rng(1);
     EXPECT_EQ(scan_in_pieces(Limits{}, reply, rng, 1), want) << reply << " byte by byte";
@@ -165,7 +165,7 @@ TEST(ReplyScannerProperty, FindsRepliesHoweverTheyAreCutAndTheTreeIsTheSame) {
   for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
     Rng rng(seed);
     std::string stream;
-    Verdict want;
+    Scanned want;
     for (std::uint64_t left = 1 + rng.below(4); left > 0; --left) {
       const Reply reply = random_reply(rng, 4);
       std::string raw;
@@ -191,7 +191,7 @@ TEST(ReplyScannerProperty, TheVerdictOnGarbageDoesNotDependOnPieces) {
     std::string bytes(rng.below(20), '\0');
     for (char& byte : bytes) byte = kAlphabet[rng.below(kAlphabet.size())];
     stream.insert(rng.below(stream.size() + 1), bytes);
-    const Verdict whole = scan_whole(Limits{}, stream);
+    const Scanned whole = scan_whole(Limits{}, stream);
     refused += whole.error ? 1U : 0U;
     EXPECT_EQ(scan_in_pieces(Limits{}, stream, rng, 1), whole) << "seed " << seed;
     EXPECT_EQ(scan_in_pieces(Limits{}, stream, rng, 7), whole) << "seed " << seed;

@@ -256,9 +256,9 @@ Json to_json(const AdoptResult& result) {
   return {{"keys_checked", result.keys_checked},
           {"keys_moved", result.keys_moved},
           {"keys_twice", result.keys_twice},
-          {"writes_acked", result.load.verdict.writes_acked},
-          {"writes_lost", result.load.verdict.writes_lost},
-          {"reads_wrong", result.load.verdict.reads_wrong},
+          {"writes_acked", result.load.findings.writes_acked},
+          {"writes_lost", result.load.findings.writes_lost},
+          {"reads_wrong", result.load.findings.reads_wrong},
           {"errors", result.load.errors},
           {"export_refused", result.refusal},
           {"stages", std::move(stages)},
@@ -274,9 +274,9 @@ std::string to_text(const AdoptResult& result) {
   return table.text() + "\nkeys on the servers   " + grouped(result.keys_checked) +
          "\n  on another server  " + grouped(result.keys_moved) + "\n  on two servers     " +
          grouped(result.keys_twice) + "\nwrites acknowledged   " +
-         grouped(result.load.verdict.writes_acked) + "\n  lost               " +
-         grouped(result.load.verdict.writes_lost) + "\nreads that were wrong " +
-         grouped(result.load.verdict.reads_wrong) + "\nerrors                " +
+         grouped(result.load.findings.writes_acked) + "\n  lost               " +
+         grouped(result.load.findings.writes_lost) + "\nreads that were wrong " +
+         grouped(result.load.findings.reads_wrong) + "\nerrors                " +
          grouped(result.load.errors) + "\n\nwith a cut, export said: " + result.refusal +
          "\nafter `flatten` it wrote what twemproxy runs by now:\n\n" + result.exported;
 }

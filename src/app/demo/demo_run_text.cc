@@ -36,7 +36,7 @@ Json to_json(const Spread& spread) {
 }  // namespace
 
 Json to_json(const DemoResult& result) {
-  const loadgen::Verdict& verdict = result.load.verdict;
+  const loadgen::Findings& findings = result.load.findings;
   Json moves = Json::array();
   for (const DemoMove& move : result.moves) {
     moves.push_back({{"source", move.source},
@@ -55,9 +55,9 @@ Json to_json(const DemoResult& result) {
           {"keys_total", result.keys_total},
           {"keys_moved", result.keys_moved},
           {"keys_moved_least", result.keys_moved_least},
-          {"writes_acked", verdict.writes_acked},
-          {"writes_lost", verdict.writes_lost},
-          {"reads_wrong", verdict.reads_wrong},
+          {"writes_acked", findings.writes_acked},
+          {"writes_lost", findings.writes_lost},
+          {"reads_wrong", findings.reads_wrong},
           {"unchecked", result.load.unchecked},
           {"requests_held", result.requests_held},
           {"fence_hold_ms_p50", result.fence_hold_ms_p50},
@@ -68,14 +68,14 @@ Json to_json(const DemoResult& result) {
           {"ops_per_s", result.load.operations_per_second},
           {"errors", result.load.errors},
           {"errors_by_text", result.load.errors_by_text},
-          {"examples", verdict.examples},
+          {"examples", findings.examples},
           {result.unit + "_before", to_json(result.before)},
           {result.unit + "_after", to_json(result.after)},
           {"move_list", std::move(moves)}};
 }
 
 std::string to_text(const DemoResult& result) {
-  const loadgen::Verdict& verdict = result.load.verdict;
+  const loadgen::Findings& findings = result.load.findings;
   std::string text = "\nbefore, " + result.unit + ": the node with most at " +
                      two_decimals(result.before.peak_over_mean()) + " of the mean\n" +
                      bars(result.before) + "\nwhat cleave did\n";
@@ -95,9 +95,9 @@ std::string to_text(const DemoResult& result) {
       (result.keys_moved_least == 0 ? ""
                                     : " (the least is " + grouped(result.keys_moved_least) + ")") +
       "\n";
-  text += grouped(result.load.operations) + " requests, " + grouped(verdict.writes_acked) +
-          " writes acknowledged: " + grouped(verdict.writes_lost) + " lost, " +
-          grouped(verdict.reads_wrong) + " reads wrong\n";
+  text += grouped(result.load.operations) + " requests, " + grouped(findings.writes_acked) +
+          " writes acknowledged: " + grouped(findings.writes_lost) + " lost, " +
+          grouped(findings.reads_wrong) + " reads wrong\n";
   text += grouped(result.requests_held) + " requests waited at a fence, p99 " +
           two_decimals(result.fence_hold_ms_p99) +
           " ms; p99 of all: " + two_decimals(to_ms(result.p99_us_before)) + " ms before, " +

@@ -9,7 +9,7 @@ namespace cleave::app {
 double to_ms(std::uint64_t microseconds) { return static_cast<double>(microseconds) / 1'000.0; }
 
 Json to_json(const loadgen::Report& report) {
-  const loadgen::Verdict& verdict = report.verdict;
+  const loadgen::Findings& findings = report.findings;
   return {{"ops", report.operations},
           {"ops_per_s", report.operations_per_second},
           {"p50_ms", to_ms(report.p50_us)},
@@ -19,20 +19,20 @@ Json to_json(const loadgen::Report& report) {
           {"errors", report.errors},
           {"errors_by_text", report.errors_by_text},
           {"connections_lost", report.connections_lost},
-          {"reads", verdict.reads},
-          {"reads_wrong", verdict.reads_wrong},
-          {"writes_acked", verdict.writes_acked},
-          {"writes_lost", verdict.writes_lost},
-          {"writes_unknown", verdict.writes_unknown},
-          {"late_writes", verdict.late_writes},
+          {"reads", findings.reads},
+          {"reads_wrong", findings.reads_wrong},
+          {"writes_acked", findings.writes_acked},
+          {"writes_lost", findings.writes_lost},
+          {"writes_unknown", findings.writes_unknown},
+          {"late_writes", findings.late_writes},
           {"filled", report.filled},
           {"swept", report.swept},
           {"unchecked", report.unchecked},
-          {"examples", verdict.examples}};
+          {"examples", findings.examples}};
 }
 
 std::string to_text(const loadgen::Report& report, Verified verified) {
-  const loadgen::Verdict& verdict = report.verdict;
+  const loadgen::Findings& findings = report.findings;
   Table table({"", ""});
   const auto row = [&](const char* name, const std::string& value) { table.add({name, value}); };
   const auto ms = [](std::uint64_t microseconds) {
@@ -46,9 +46,9 @@ std::string to_text(const loadgen::Report& report, Verified verified) {
   row("slowest", ms(report.max_us));
   row("errors", grouped(report.errors));
   if (verified == Verified::kYes) {
-    row("writes acknowledged", grouped(verdict.writes_acked));
-    row("writes lost", grouped(verdict.writes_lost));
-    row("reads wrong", grouped(verdict.reads_wrong));
+    row("writes acknowledged", grouped(findings.writes_acked));
+    row("writes lost", grouped(findings.writes_lost));
+    row("reads wrong", grouped(findings.reads_wrong));
     row("keys not checked", grouped(report.unchecked));
   }
   std::string text = table.text();
@@ -56,7 +56,7 @@ std::string to_text(const loadgen::Report& report, Verified verified) {
   for (const auto& [error, count] : report.errors_by_text) {
     text += grouped(count) + " x " + error + "\n";
   }
-  for (const std::string& example : verdict.examples) text += "wrong: " + example + "\n";
+  for (const std::string& example : findings.examples) text += "wrong: " + example + "\n";
   return text;
 }
 

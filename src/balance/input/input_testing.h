@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "balance/closed_pool_testing.h"
 #include "balance/input/input.h"
-#include "balance/world_testing.h"
 #include "base/rng.h"
 
 namespace cleave::balance {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "balance/world_testing.h"
+#include "balance/closed_pool_testing.h"
 #include "base/hash.h"
 #include "base/rng.h"
 

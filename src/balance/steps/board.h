@@ -1,4 +1,4 @@
-// Board: the planner's working copy of the world, on which planned moves are carried out as they
+// Board: the planner's working copy of the pool, on which planned moves are carried out as they
 // are planned, so that each next one sees the ones before as done. Moves in flight count as done
 // from the start (what is missing there is the named cause of thrash in pd issue 11133).
 //

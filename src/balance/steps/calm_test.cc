@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "balance/world_testing.h"
+#include "balance/closed_pool_testing.h"
 #include "ring/width.h"
 
 namespace cleave::balance {

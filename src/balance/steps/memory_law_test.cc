@@ -1,4 +1,4 @@
-// Laws of moves for memory: over random inputs, and in a closed world where keys of very different
+// Laws of moves for memory: over random inputs, and in a closed pool where keys of very different
 // sizes really move and only a part of them is ever known.
 #include <gtest/gtest.h>
 
@@ -25,14 +25,14 @@ struct Filled {
 enum class Sizes { kAlike, kByPowerLaw };
 
 // No load. By a power law: with some users that have many large objects each.
-class FilledWorld {
+class FilledPool {
  public:
-  FilledWorld(Sizes sizes, std::uint64_t seed)
+  FilledPool(Sizes sizes, std::uint64_t seed)
       : rng_(seed),
-        world_({.nodes = static_cast<std::uint32_t>(3 + rng_.below(5)),
-                .keys = 1,
-                .requests_per_second = 0,
-                .seed = seed}) {
+        pool_({.nodes = static_cast<std::uint32_t>(3 + rng_.below(5)),
+               .keys = 1,
+               .requests_per_second = 0,
+               .seed = seed}) {
     if (sizes == Sizes::kAlike) {
       fill_alike();
     } else {
@@ -42,23 +42,23 @@ class FilledWorld {
   }
 
   Plan tick() {
-    world_.pass(seconds{4});
-    world_.observe();
-    TickFacts facts = world_.facts();
+    pool_.pass(seconds{4});
+    pool_.observe();
+    TickFacts facts = pool_.facts();
     const std::map<NodeId, std::uint64_t> held = bytes_by_node();
     std::map<NodeId, std::uint64_t> keys;
-    for (const Filled& each : keys_) ++keys[world_.view()->owner(each.token)];
+    for (const Filled& each : keys_) ++keys[pool_.view()->owner(each.token)];
     for (NodeFacts& each : facts.nodes) {
       each.memory_bytes = held.at(each.id);
       each.memory_bytes_max = 2 * mean();
       each.keys = std::max<std::uint64_t>(keys[each.id], 1);
       each.bytes_per_key = each.memory_bytes / each.keys;
-      each.key_sample = census_[each.id].sample(*world_.view(), each.id);
+      each.key_sample = census_[each.id].sample(*pool_.view(), each.id);
     }
     facts.constants.hour_keys_ppm = 1'000'000;
     facts.constants.plan_keys_ppm = 100'000;
     facts.constants.slow_after = seconds{24};
-    return world_.tick(std::move(facts));
+    return pool_.tick(std::move(facts));
   }
 
   // Of all keys so many are met; answers the bytes of the others.
@@ -70,19 +70,19 @@ class FilledWorld {
         unmet += each.bytes;
         continue;
       }
-      pages[world_.view()->owner(each.token)].push_back(
+      pages[pool_.view()->owner(each.token)].push_back(
           {.name_hash = xxh3_64(each.name), .token = each.token, .bytes = each.bytes});
     }
     for (const auto& [node, page] : pages) census_[node].add(page, seconds{0});
     return unmet;
   }
 
-  std::uint64_t mean() const { return total_ / world_.document().nodes.size(); }
+  std::uint64_t mean() const { return total_ / pool_.document().nodes.size(); }
 
   std::map<NodeId, std::uint64_t> bytes_by_node() const {
     std::map<NodeId, std::uint64_t> held;
-    for (const ring::Node& node : world_.document().nodes) held[node.id] = 0;
-    for (const Filled& each : keys_) held[world_.view()->owner(each.token)] += each.bytes;
+    for (const ring::Node& node : pool_.document().nodes) held[node.id] = 0;
+    for (const Filled& each : keys_) held[pool_.view()->owner(each.token)] += each.bytes;
     return held;
   }
 
@@ -97,19 +97,19 @@ class FilledWorld {
     for (const Filled& each : keys_) tokens[each.token] += each.bytes;
     std::vector<std::uint64_t> bytes;
     for (const auto& [token, held] : tokens) bytes.push_back(held);
-    const std::vector<std::uint64_t> limits(world_.document().nodes.size(), 2 * mean());
+    const std::vector<std::uint64_t> limits(pool_.document().nodes.size(), 2 * mean());
     return balance::bound_ppm(bytes, total_, limits);
   }
 
-  const World& world() const { return world_; }
+  const ClosedPool& pool() const { return pool_; }
 
  private:
   // Of one node many, of the others fewer.
   void fill_alike() {
-    const std::uint64_t most = 1 + rng_.below(world_.document().nodes.size());
+    const std::uint64_t most = 1 + rng_.below(pool_.document().nodes.size());
     for (int number = 0; keys_.size() < 1'000; ++number) {
       const std::string name = "key:" + std::to_string(number);
-      const NodeId owner = world_.view()->owner(ring::vnode_token(name));
+      const NodeId owner = pool_.view()->owner(ring::vnode_token(name));
       if (owner.value() != most && rng_.chance(2, 3)) continue;
       add(name, 50 + rng_.below(100));
     }
@@ -135,7 +135,7 @@ class FilledWorld {
   }
 
   Rng rng_;
-  World world_;
+  ClosedPool pool_;
   std::vector<Filled> keys_;
   std::map<NodeId, KeyCensus> census_;
   std::uint64_t total_ = 0;
@@ -180,27 +180,27 @@ struct Levelled {
   std::size_t failed = 0;
 };
 
-// Levels a world until nothing moves for a while.
-void level(FilledWorld& world, std::uint64_t slack, std::uint64_t seed, Levelled& sum) {
-  const std::uint64_t bound = std::max<std::uint64_t>(1'100'000, world.bound_ppm() * 105 / 100);
+// Levels a pool until nothing moves for a while.
+void level(FilledPool& pool, std::uint64_t slack, std::uint64_t seed, Levelled& sum) {
+  const std::uint64_t bound = std::max<std::uint64_t>(1'100'000, pool.bound_ppm() * 105 / 100);
   std::vector<Verdict> last;
   for (int idle = 0; idle < 8; ++idle) {
-    const Plan plan = world.tick();
-    const auto after = world.bytes_by_node();
+    const Plan plan = pool.tick();
+    const auto after = pool.bytes_by_node();
     for (const PlannedMove& move : plan.moves) {
       idle = 0;
       ++sum.moves;
       const bool large = move.reason.contains("one token, for which");
-      EXPECT_TRUE(large || after.at(move.destination) <= world.mean() * 105 / 100 + slack)
+      EXPECT_TRUE(large || after.at(move.destination) <= pool.mean() * 105 / 100 + slack)
           << "seed " << seed << ": " << move.reason;
     }
     last = plan.verdicts;
   }
-  if (world.peak_ppm() > bound) {
+  if (pool.peak_ppm() > bound) {
     ++sum.failed;
     EXPECT_FALSE(last.empty()) << "seed " << seed << ": no reason is told";
   }
-  const std::vector<PastMove> past = world.world().input().history;
+  const std::vector<PastMove> past = pool.pool().input().history;
   for (std::size_t at = 0; at < past.size(); ++at) {
     for (std::size_t later = at + 1; later < past.size(); ++later) {
       EXPECT_FALSE(past[later].destination == past[at].source &&
@@ -214,9 +214,9 @@ void level(FilledWorld& world, std::uint64_t slack, std::uint64_t seed, Levelled
 TEST(MemoryLaw, BytesAreLevelledWithoutOvershootAndNothingComesBack) {
   Levelled sum;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    FilledWorld world(Sizes::kByPowerLaw, seed);
-    const std::uint64_t unmet = world.meet(seed % 2 == 0 ? 100 : 97);
-    level(world, unmet, seed, sum);
+    FilledPool pool(Sizes::kByPowerLaw, seed);
+    const std::uint64_t unmet = pool.meet(seed % 2 == 0 ? 100 : 97);
+    level(pool, unmet, seed, sum);
   }
   EXPECT_GT(sum.moves, kCases);
   EXPECT_LE(sum.failed, kCases / 30);
@@ -225,9 +225,9 @@ TEST(MemoryLaw, BytesAreLevelledWithoutOvershootAndNothingComesBack) {
 TEST(MemoryLaw, AThirdOfTheKeysIsEnoughWhereTheyAreAlike) {
   Levelled sum;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
-    FilledWorld world(Sizes::kAlike, seed);
-    world.meet(33);
-    level(world, world.mean() / 20, seed, sum);
+    FilledPool pool(Sizes::kAlike, seed);
+    pool.meet(33);
+    level(pool, pool.mean() / 20, seed, sum);
   }
   EXPECT_GT(sum.moves, kCases);
   EXPECT_EQ(sum.failed, 0U);

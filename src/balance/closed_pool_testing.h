@@ -1,4 +1,4 @@
-// A closed world for the tests of this folder: keys with true loads on a real ring document,
+// A closed pool for the tests of this folder: keys with true loads on a real ring document,
 // counted by the real recorder, planned for by the real loop, and moved by the real edits (at once:
 // what takes time in a move is not this folder's matter).
 #pragma once
@@ -47,7 +47,7 @@ inline ring::RingSnapshot test_view(ring::Document document) {
 }
 
 // Threads: one owner.
-class World {
+class ClosedPool {
  public:
   struct Options {
     std::uint32_t nodes = 4;
@@ -57,7 +57,7 @@ class World {
     std::uint64_t seed = 1;
   };
 
-  explicit World(Options options)
+  explicit ClosedPool(Options options)
       : options_(options),
         rng_(options.seed),
         recorder_(options.seed, now_),
