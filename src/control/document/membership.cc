@@ -121,8 +121,9 @@ void Membership::confirm(std::function<void(Result<void>)> done) {
     if (!document) return done(std::unexpected(document.error()));
     if (removed_ || !ring::has_router(**document, options_.session))
       return done(fail(Code::kConflict, "this session is not in the ring document"));
-    // Rule 5: only by a view at least as new.
-    CHECK(view_ != nullptr && view_->epoch() >= (*document)->epoch);
+    // Rule 5: only by a view at least as new. There is none while our own join is not answered yet.
+    if (view_ == nullptr || view_->epoch() < (*document)->epoch)
+      return done(fail(Code::kUnavailable, "this session has no view that is as new yet"));
     done({});
   }));
 }
