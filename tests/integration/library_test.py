@@ -93,7 +93,7 @@ class InstalledLibrary(unittest.TestCase):
     def test_exports_the_names_of_its_version(self):
         listing = run("nm", "-D", "--defined-only", self.library)
         names = sorted({line.split()[-1].split("@")[0] for line in listing.splitlines()})
-        with open(os.path.join(harness.ROOT, "src", "library", "testdata", "exports-1.txt"),
+        with open(os.path.join(harness.ROOT, "src", "ring_library", "testdata", "exports-1.txt"),
                   encoding="utf-8") as file:
             self.assertEqual(names, file.read().split())
 
