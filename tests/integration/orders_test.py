@@ -400,7 +400,10 @@ class Stopped(unittest.TestCase):
         self.serve.settled()
         time.sleep(5)
         self.assertEqual(self.serve.get("/moves")["moves"], [])
-        self.assertIn("when the drain is ordered again", json.dumps(self.serve.get("/plan")))
+        held = [verdict for verdict in self.serve.get("/plan")["verdicts"]
+                if verdict["why"] == "held"]
+        self.assertEqual([verdict["node"] for verdict in held], ["n0"])
+        self.assertIn("cleave node drain", held[0]["remedy"])
         self.cleave("node", "drain", "n0")
         harness.wait_for("the drain to go on", lambda: self.serve.get("/moves")["moves"])
         self.cleave("node", "undrain", "n0")
