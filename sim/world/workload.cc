@@ -299,9 +299,9 @@ Planned Workload::plan_several(Rng& rng, const std::string& who) {
   while (chosen.size() < std::min(count, options_.registers))
     chosen.insert(keys_[rng.below(options_.registers)]);
   const std::uint64_t what = rng.below(3);
-  constexpr std::string_view kNames[] = {"MGET", "MSET", "DEL"};
+  constexpr std::string_view kCommands[] = {"MGET", "MSET", "DEL"};
   constexpr OpKind kKinds[] = {OpKind::kRead, OpKind::kSet, OpKind::kDelete};
-  std::vector<std::string> args{std::string(kNames[what])};
+  std::vector<std::string> args{std::string(kCommands[what])};
   Planned planned{.bytes = {}, .ops = {}, .per_key = what == 0, .called = scheduler_.now()};
   for (const std::string& key : chosen) {
     Op op{.kind = kKinds[what], .called = scheduler_.now(), .who = who};

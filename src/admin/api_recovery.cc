@@ -86,10 +86,10 @@ std::size_t Api::body_bytes_max(const net::HttpRequest& head) const {
 }
 
 milliseconds Api::answer_timeout(const net::HttpRequest& request) {
-  constexpr milliseconds kAnswerMax{30'000};  // some answers need a look at many keys
+  constexpr milliseconds kLookedMax{30'000};  // some answers need a look at many keys
   constexpr milliseconds kMore{30'000};       // what a restoration does beside its look
   const bool restores = request.method == "POST" && request.path == "/recovery";
-  return restores ? control::RingRestore::kLookMax + kMore : kAnswerMax;
+  return restores ? control::RingRestore::kLookMax + kMore : kLookedMax;
 }
 
 void Api::post_recovery(const net::HttpRequest& request, const Done& done) {

@@ -28,8 +28,6 @@ struct PoolNode {
   bool healthy = true;
   bool member = true;  // false: it has left
   bool active = true;  // takes part in the base: false while it drains and afterwards
-
-  friend bool operator==(const PoolNode&, const PoolNode&) = default;
 };
 
 constexpr std::size_t number_of(NodeId node) { return node.value() - 1; }
