@@ -106,9 +106,15 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
  public:
   Preflight(PreflightOrder order, std::weak_ptr<void> alive,
             std::function<void(PreflightResult)> done)
-      : order_(std::move(order)), alive_(std::move(alive)), done_(std::move(done)) {
+      : order_(std::move(order)),
+        source_(order_.source.store),
+        destination_(order_.destination.store),
+        alive_(std::move(alive)),
+        done_(std::move(done)) {
     CHECK(order_.source.store != nullptr && order_.destination.store != nullptr);
     CHECK(order_.share_ppm <= 1'000'000 && order_.in_range != nullptr && done_ != nullptr);
+    order_.source.store.reset();
+    order_.destination.store.reset();
   }
 
   void begin() {
@@ -132,7 +138,8 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   }
 
   void ask(End which, const Commands& commands, Then then) {
-    const auto open = end(which).store;
+    const auto open = (which == End::kSource ? source_ : destination_).lock();
+    if (open == nullptr) return;  // the term is over, and nobody waits
     open->run(commands, [self = shared_from_this(), which,
                          then = std::move(then)](Result<Replies> replies) {
       if (self->alive_.expired()) return;
@@ -240,7 +247,10 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
     done_(std::move(result));
   }
 
-  PreflightOrder order_;
+  PreflightOrder order_;  // without its stores
+  // Weak: what waits in a store for a reply holds this preflight, and neither would ever go.
+  std::weak_ptr<backend::RedisStore> source_;
+  std::weak_ptr<backend::RedisStore> destination_;
   std::weak_ptr<void> alive_;
   std::function<void(PreflightResult)> done_;
   std::string payload_;
