@@ -14,8 +14,8 @@
 #     CutPoint           a suite of unit tests;  'CutPoint.Refuses*'  some tests of it
 #
 # Each tier runs, also after one failed. The last line is "N passed, N failed"; the exit code is 1
-# things run at a time, two by default: most wait for servers, some mind a machine that is full.
-# things run at a time, two by default: most wait for servers, and some mind a machine that is full.
+# when something failed. A program that dies without a count counts as one failure. WIDTH things run
+# at a time, two by default: most wait for servers, some mind a machine that is full.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -173,12 +173,12 @@ tier_sanitizers() {
     "${programs[@]/%/_test}" cleave-sim
   end_all
   export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-  begin check "simulated world, sanitized" bash -c \
+  begin check "simulated world, sanitized" bash -o pipefail -c \
     "build/asan-ubsan/cleave-sim --seeds $seeds | tee '$work/sanitized'"
   for program in "${programs[@]}"; do begin_gtest build/asan-ubsan/"${program}"_test; done
   end_all
   # Neither the compiler nor a sanitizer may decide what happens in a world.
-  begin check "the same worlds, not sanitized" bash -c \
+  begin check "the same worlds, not sanitized" bash -o pipefail -c \
     "$release/cleave-sim --seeds $seeds | diff '$work/sanitized' -"
 }
 
