@@ -106,15 +106,9 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
  public:
   Preflight(PreflightOrder order, std::weak_ptr<void> alive,
             std::function<void(PreflightResult)> done)
-      : order_(std::move(order)),
-        source_(order_.source.store),
-        destination_(order_.destination.store),
-        alive_(std::move(alive)),
-        done_(std::move(done)) {
-    CHECK(order_.source.store != nullptr && order_.destination.store != nullptr);
+      : order_(std::move(order)), alive_(std::move(alive)), done_(std::move(done)) {
+    CHECK(!order_.source.store.expired() && !order_.destination.store.expired());
     CHECK(order_.share_ppm <= 1'000'000 && order_.in_range != nullptr && done_ != nullptr);
-    order_.source.store.reset();
-    order_.destination.store.reset();
   }
 
   void begin() {
@@ -138,7 +132,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
   }
 
   void ask(End which, const Commands& commands, Then then) {
-    const auto open = (which == End::kSource ? source_ : destination_).lock();
+    const auto open = end(which).store.lock();
     if (open == nullptr) return;  // the term is over, and nobody waits
     open->run(commands, [self = shared_from_this(), which,
                          then = std::move(then)](Result<Replies> replies) {
@@ -247,10 +241,7 @@ class Preflight : public std::enable_shared_from_this<Preflight> {
     done_(std::move(result));
   }
 
-  PreflightOrder order_;  // without its stores
-  // Weak: what waits in a store for a reply holds this preflight, and neither would ever go.
-  std::weak_ptr<backend::RedisStore> source_;
-  std::weak_ptr<backend::RedisStore> destination_;
+  PreflightOrder order_;
   std::weak_ptr<void> alive_;
   std::function<void(PreflightResult)> done_;
   std::string payload_;

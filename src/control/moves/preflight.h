@@ -20,9 +20,10 @@
 
 namespace cleave::control {
 
-// One server of the move and what people call it.
+// One server of the move and what people call it. Weak: what waits in a store for a reply holds the
+// preflight, and neither would ever go.
 struct PreflightEnd {
-  std::shared_ptr<backend::RedisStore> store;
+  std::weak_ptr<backend::RedisStore> store;
   std::string name;
 };
 
