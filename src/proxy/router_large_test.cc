@@ -1,4 +1,4 @@
-// Requests too large to share a connection (proxy/lanes.h), against real servers.
+// Requests too large to share a connection (proxy/servers/lanes.h), against real servers.
 #include <gtest/gtest.h>
 
 #include <atomic>

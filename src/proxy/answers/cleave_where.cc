@@ -10,15 +10,10 @@
 namespace cleave::proxy {
 namespace {
 
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-  wire::append_bulk(out, name);
-  wire::append_bulk(out, value);
-}
-
-const ring::Move* move_of(const ring::RingView& view, const ring::Entry& entry) {
-  if (entry.move == ring::kNone) return nullptr;
-  const ring::Move& move = view.document().moves[entry.move];
-  return move.phase == ring::Phase::kClean ? nullptr : &move;
+// A move that has committed and is only cleaned is over for whoever asks.
+const ring::Move* move_of(const ring::RingView& view, Token token) {
+  const ring::Move* const move = view.move_at(token);
+  return move == nullptr || move->phase == ring::Phase::kClean ? nullptr : move;
 }
 
 After answer_where(const Ask& ask, std::string& out) {
@@ -32,21 +27,20 @@ After answer_where(const Ask& ask, std::string& out) {
   const ring::Entry& entry = ask.view.entry(ask.view.find(token));
   const ring::Node* const owner = ring::find_node(document, entry.node);
   CHECK(owner != nullptr);
-  const ring::Move* const move = move_of(ask.view, entry);
+  const ring::Move* const move = move_of(ask.view, token);
   const ring::Node* const to =
       move == nullptr ? nullptr : ring::find_node(document, move->destination);
   wire::append_array_header(out, 14);
-  append_field(out, "token", ring::to_hex(token));
-  append_field(out, "range", ring::to_string(entry.range));
-  append_field(out, "owner", owner->name);
-  append_field(out, "address", owner->members.front().address);
-  wire::append_bulk(out, "epoch");
-  wire::append_integer(out, static_cast<std::int64_t>(document.epoch.value()));
-  append_field(out, "moving",
-               move == nullptr                       ? "no"
-               : move->phase == ring::Phase::kFenced ? "fenced"
-                                                     : "copying");
-  append_field(out, "to", to == nullptr ? "" : std::string_view(to->name));
+  append_pair(out, "token", ring::to_hex(token));
+  append_pair(out, "range", ring::to_string(entry.range));
+  append_pair(out, "owner", owner->name);
+  append_pair(out, "address", owner->members.front().address);
+  append_pair(out, "epoch", static_cast<std::int64_t>(document.epoch.value()));
+  append_pair(out, "moving",
+              move == nullptr                       ? "no"
+              : move->phase == ring::Phase::kFenced ? "fenced"
+                                                    : "copying");
+  append_pair(out, "to", to == nullptr ? "" : std::string_view(to->name));
   return After::kGoOn;
 }
 

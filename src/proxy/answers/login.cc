@@ -52,18 +52,12 @@ After answer_auth(const Ask& ask, std::string& out) {
 
 void append_hello(const Ask& ask, std::string& out) {
   wire::append_array_header(out, 14);
-  wire::append_bulk(out, "server");
-  wire::append_bulk(out, "redis");
-  wire::append_bulk(out, "version");
-  wire::append_bulk(out, ask.commands.version());
-  wire::append_bulk(out, "proto");
-  wire::append_integer(out, 2);
-  wire::append_bulk(out, "id");
-  wire::append_integer(out, static_cast<std::int64_t>(ask.client.id));
-  wire::append_bulk(out, "mode");
-  wire::append_bulk(out, "standalone");
-  wire::append_bulk(out, "role");
-  wire::append_bulk(out, "master");
+  append_pair(out, "server", "redis");
+  append_pair(out, "version", ask.commands.version());
+  append_pair(out, "proto", 2);
+  append_pair(out, "id", static_cast<std::int64_t>(ask.client.id));
+  append_pair(out, "mode", "standalone");
+  append_pair(out, "role", "master");
   wire::append_bulk(out, "modules");
   wire::append_array_header(out, 0);
 }

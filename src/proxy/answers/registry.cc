@@ -28,16 +28,6 @@ void append_words(std::string& out, std::string_view text, std::string_view befo
   }
 }
 
-void append_pair(std::string& out, std::string_view name, std::string_view value) {
-  wire::append_bulk(out, name);
-  wire::append_bulk(out, value);
-}
-
-void append_number(std::string& out, std::string_view name, std::int64_t value) {
-  wire::append_bulk(out, name);
-  wire::append_integer(out, value);
-}
-
 // One key at a fixed position.
 void append_key_spec(std::string& out, std::uint32_t position) {
   wire::append_array_header(out, 6);
@@ -48,15 +38,15 @@ void append_key_spec(std::string& out, std::uint32_t position) {
   append_pair(out, "type", "index");
   wire::append_bulk(out, "spec");
   wire::append_array_header(out, 2);
-  append_number(out, "index", position);
+  append_pair(out, "index", position);
   wire::append_bulk(out, "find_keys");
   wire::append_array_header(out, 4);
   append_pair(out, "type", "range");
   wire::append_bulk(out, "spec");
   wire::append_array_header(out, 6);
-  append_number(out, "lastkey", 0);
-  append_number(out, "keystep", 1);
-  append_number(out, "limit", 0);
+  append_pair(out, "lastkey", 0);
+  append_pair(out, "keystep", 1);
+  append_pair(out, "limit", 0);
 }
 
 // An entry of COMMAND.
@@ -83,6 +73,16 @@ bool has_command(const wire::Reply& told, std::string_view name) {
 }
 
 }  // namespace
+
+void append_pair(std::string& out, std::string_view name, std::string_view value) {
+  wire::append_bulk(out, name);
+  wire::append_bulk(out, value);
+}
+
+void append_pair(std::string& out, std::string_view name, std::int64_t value) {
+  wire::append_bulk(out, name);
+  wire::append_integer(out, value);
+}
 
 std::vector<route::OwnCommand> own_commands() {
   std::vector<route::OwnCommand> all;
@@ -127,7 +127,7 @@ void append_docs(std::string& out, const Answer& answer) {
     wire::append_array_header(out, is_key ? 6 : 4);
     append_pair(out, "name", argument);
     append_pair(out, "type", is_key ? "key" : "string");
-    if (is_key) append_number(out, "key_spec_index", 0);
+    if (is_key) append_pair(out, "key_spec_index", 0);
   }
 }
 

@@ -42,6 +42,10 @@ inline constexpr std::array kAnswers{
     &kSelectAnswer, &kTimeAnswer,   &kCleaveHelpAnswer, &kCleaveWhereAnswer,
 };
 
+// A name and its value, as a map in RESP2 has them.
+void append_pair(std::string& out, std::string_view name, std::string_view value);
+void append_pair(std::string& out, std::string_view name, std::int64_t value);
+
 // For route::CommandTable: each with its place in kAnswers.
 std::vector<route::OwnCommand> own_commands();
 
