@@ -111,9 +111,7 @@ void BalanceChecker::changed(const ring::RingView& before, const ring::RingView&
   if (is.frozen || was.frozen) frozen_ = now;
   bool ours = false;
   for (const ring::Move& move : was.moves) {
-    servers_[server_of(before, move.source)].moving = now;
-    servers_[server_of(before, move.source)].gave = now;
-    servers_[server_of(before, move.destination)].moving = now;
+    under_way(before, move, now);
     servers_[server_of(before, move.source)].moved = true;
     servers_[server_of(before, move.destination)].moved = true;
     ours = ours || (is_balancers(move) && ring::find_move(is, move.id) == nullptr);
@@ -126,6 +124,12 @@ void BalanceChecker::changed(const ring::RingView& before, const ring::RingView&
   if (ours && is.cuts.size() > was.cuts.size() && is.cuts.size() > cuts_max(after))
     violation("the pool has " + std::to_string(is.cuts.size()) + " cuts, " +
               std::to_string(cuts_max(after)) + " are allowed");
+}
+
+void BalanceChecker::under_way(const ring::RingView& view, const ring::Move& move, Instant now) {
+  Server& source = servers_[server_of(view, move.source)];
+  source.moving = source.gave = now;
+  servers_[server_of(view, move.destination)].moving = now;
 }
 
 void BalanceChecker::began(const ring::RingView& view, const ring::Move& move, Instant now) {
@@ -151,11 +155,7 @@ void BalanceChecker::look(const control::Status& leader, Instant now) {
     leader_ = leader.session.value();
     leads_since_ = now;
   }
-  for (const ring::Move& move : leader.view->document().moves) {
-    servers_[server_of(*leader.view, move.source)].moving = now;
-    servers_[server_of(*leader.view, move.source)].gave = now;
-    servers_[server_of(*leader.view, move.destination)].moving = now;
-  }
+  for (const ring::Move& move : leader.view->document().moves) under_way(*leader.view, move, now);
   if (leader.view->document().frozen) frozen_ = now;
   judge_strangers(leader, now);
   if (calm_ == Instant{0} || now - leads_since_ < kKnows || now - calm_ < kKnows) return;

@@ -72,6 +72,7 @@ class BalanceChecker {
     bool moved = false;
   };
 
+  void under_way(const ring::RingView& view, const ring::Move& move, Instant now);
   void began(const ring::RingView& view, const ring::Move& move, Instant now);
   void judge_strangers(const control::Status& leader, Instant now);
   bool strange(std::size_t server, Instant now) const;

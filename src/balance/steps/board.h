@@ -60,7 +60,7 @@ struct BoardRange {
 
 class Board {
  public:
-  // Requires: the picture is of the view, as balance/picture_check.h demands.
+  // Requires: the picture is of the view, as input_check.h demands.
   explicit Board(const Input& input);
 
   const Input& input() const { return input_; }
