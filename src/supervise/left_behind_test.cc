@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "supervise/children.h"
 #include "supervise/process.h"
@@ -49,11 +51,17 @@ TEST(LeftBehind, NoOtherProcessIsEverEnded) {
   std::ofstream(pid_file) << getpid() << "\n";  // no server
   EXPECT_EQ(*end_left_behind({.directory = directory.path()}), Strings{});
 
-  // A server that works elsewhere.
+  // A server that works elsewhere. It listens, for one that listens nowhere soon ends by itself.
+  const std::string socket = directory.path() + "/other.sock";
   const Result<Process> other =
-      spawn_detached({*find_program("redis-server"), "--port", "0", "--dir", "/tmp", "--save", ""},
+      spawn_detached({*find_program("redis-server"), "--port", "0", "--unixsocket", socket, "--dir",
+                      directory.path(), "--save", ""},
                      directory.path() + "/other.log");
   ASSERT_TRUE(other);
+  while (!std::filesystem::exists(socket)) {
+    ASSERT_FALSE(how_it_ended(*other).has_value());
+    std::this_thread::sleep_for(milliseconds(10));
+  }
   std::ofstream(pid_file) << other->pid << "\n";
   EXPECT_EQ(*end_left_behind({.directory = directory.path()}), Strings{});
   EXPECT_FALSE(how_it_ended(*other).has_value());
