@@ -11,7 +11,10 @@ set(exports ${CMAKE_CURRENT_LIST_DIR}/ring_library.map)
 target_include_directories(cleave_ring_library PUBLIC ${CMAKE_SOURCE_DIR}/include)
 target_compile_definitions(cleave_ring_library PRIVATE CLEAVE_RING_ABI=${CLEAVE_RING_ABI})
 
-# It replaces `new`; so does the thread sanitizer, which leaves no room for another.
+# It replaces `new`, so it is compiled alone; so does the thread sanitizer, which leaves no room for
+# another.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/ring_library/allocation_test.cc
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if("thread" IN_LIST CLEAVE_SANITIZE)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/ring_library/allocation_test.cc
     PROPERTIES HEADER_FILE_ONLY ON)

@@ -90,7 +90,7 @@ def main(arguments):
     together = {}
     for top in ("src", "sim"):
         for path in (root / top).rglob("*.cc"):
-            if path.name.endswith(("_bench.cc", "_test.cc")) or path.parent.name == "main":
+            if path.name.endswith("_bench.cc") or path.parent.name == "main":
                 continue
             key = path.parent, path.name.endswith("_test.cc")
             together.setdefault(key, {})[str(path.relative_to(root))] = \

@@ -3,34 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "ring/edits/edits.h"
+#include "sim/world/document_testing.h"
 
 namespace cleave::sim {
 namespace {
 
-ring::Document made() {
-  ring::Node left;
-  left.name = "left";
-  left.members = {{.address = "10.0.0.1:6379", .rack = ""}};
-  ring::Node right = left;
-  right.name = "right";
-  right.members = {{.address = "10.0.0.2:6379", .rack = ""}};
-  return *ring::create({.pool = "main",
-                        .mark = "mark",
-                        .nodes = {left, right},
-                        .mode = ring::Mode::kAuto,
-                        .now = UnixMillis{1'700'000'000'000}});
-}
-
+// A thousand tokens of it, planned by the balancer.
 ring::Document moving(const ring::Document& document) {
-  const ring::RingSnapshot view = *ring::RingView::build(document);
-  const ring::Entry& entry = view->entries().front();
-  const NodeId other = document.nodes[entry.node == document.nodes[0].id ? 1 : 0].id;
-  const ring::TokenRange half{entry.range.first, Token{entry.range.first.value() + 1'000}};
-  return *ring::begin_move(document, {.ranges = {half},
-                                      .source = entry.node,
-                                      .destination = other,
-                                      .reason = "hot: of the balancer",
-                                      .now = UnixMillis{1'700'000'000'000}});
+  ring::MoveRequest move = some_move(document);
+  const Token first = move.ranges.front().first;
+  move.ranges = {{first, Token{first.value() + 1'000}}};
+  move.reason = "hot: of the balancer";
+  return *ring::begin_move(document, move);
 }
 
 std::vector<std::unique_ptr<ModelServer>> made_servers(Scheduler& scheduler, Network& network) {
@@ -51,7 +35,7 @@ struct Pool {
         servers(made_servers(scheduler, network)),
         strangers(scheduler, network, servers),
         checker(2, constants, strangers),
-        view(*ring::RingView::build(made())) {}
+        view(*ring::RingView::build(two_nodes(ring::Mode::kAuto))) {}
 
   // So many seconds, in each of which the servers work so long.
   void pass(int time, milliseconds left, milliseconds right) {
@@ -89,7 +73,7 @@ TEST(BalanceChecker, ASettledPoolMakesNoMove) {
     Pool pool;
     pool.checker.calm(pool.now);
     pool.pass(100, milliseconds{200}, milliseconds{settled ? 201 : 260});
-    const ring::RingSnapshot after = *ring::RingView::build(moving(made()));
+    const ring::RingSnapshot after = *ring::RingView::build(moving(two_nodes(ring::Mode::kAuto)));
     pool.checker.changed(*pool.view, *after, pool.now);
     EXPECT_EQ(pool.complains("settled"), settled);
   }
@@ -110,7 +94,7 @@ TEST(BalanceChecker, TheBoundOfCutsIsNotPassed) {
     balance::Constants constants;
     constants.cuts_per_node = most;
     Pool pool(constants);
-    const ring::Document copying = moving(made());
+    const ring::Document copying = moving(two_nodes(ring::Mode::kAuto));
     const MoveId id = copying.moves.front().id;
     const ring::Document entered = *ring::enter_copies(copying, id, copying.epoch, UnixMillis{1});
     const ring::Document fenced = *ring::fence_move(entered, id, copying.epoch);

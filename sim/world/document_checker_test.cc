@@ -3,23 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "ring/edits/edits.h"
+#include "sim/world/document_testing.h"
 
 namespace cleave::sim {
 namespace {
-
-ring::Document made() {
-  ring::Node left;
-  left.name = "left";
-  left.members = {{.address = "10.0.0.1:6379", .rack = ""}};
-  ring::Node right = left;
-  right.name = "right";
-  right.members = {{.address = "10.0.0.2:6379", .rack = ""}};
-  return *ring::create({.pool = "main",
-                        .mark = "mark",
-                        .nodes = {left, right},
-                        .mode = ring::Mode::kObserve,
-                        .now = UnixMillis{1'700'000'000'000}});
-}
 
 // Shows the documents one after the other; returns what was complained about.
 std::vector<std::string> shown(const std::vector<ring::Document>& documents) {
@@ -29,19 +16,8 @@ std::vector<std::string> shown(const std::vector<ring::Document>& documents) {
   return checker.violations();
 }
 
-ring::MoveRequest some_move(const ring::Document& document) {
-  const ring::RingSnapshot view = *ring::RingView::build(document);
-  const ring::Entry& entry = view->entries().front();
-  const NodeId other = document.nodes[entry.node == document.nodes[0].id ? 1 : 0].id;
-  return {.ranges = {entry.range},
-          .source = entry.node,
-          .destination = other,
-          .reason = "test",
-          .now = UnixMillis{1'700'000'000'000}};
-}
-
 TEST(DocumentChecker, AllowsAWholeMove) {
-  const ring::Document first = made();
+  const ring::Document first = two_nodes(ring::Mode::kObserve);
   const ring::Document copying = *ring::begin_move(first, some_move(first));
   const MoveId id = copying.moves.front().id;
   const ring::Document entered = *ring::enter_copies(copying, id, copying.epoch, UnixMillis{1});
@@ -58,7 +34,7 @@ TEST(DocumentChecker, AllowsAWholeMove) {
 }
 
 TEST(DocumentChecker, RefusesSkippedPhasesAndEpochs) {
-  const ring::Document first = made();
+  const ring::Document first = two_nodes(ring::Mode::kObserve);
   const ring::Document copying = *ring::begin_move(first, some_move(first));
   const MoveId id = copying.moves.front().id;
   const ring::Document fenced = *ring::fence_move(copying, id, copying.epoch);
@@ -75,7 +51,7 @@ TEST(DocumentChecker, RefusesSkippedPhasesAndEpochs) {
 }
 
 TEST(DocumentChecker, RefusesAnOwnerChangedWithoutACommit) {
-  const ring::Document first = made();
+  const ring::Document first = two_nodes(ring::Mode::kObserve);
   ring::Document stolen = first;
   stolen.epoch = Epoch{first.epoch.value() + 1};
   const ring::MoveRequest move = some_move(first);
@@ -88,7 +64,8 @@ TEST(DocumentChecker, RefusesAnOwnerChangedWithoutACommit) {
 }
 
 TEST(DocumentChecker, RefusesATermThatGoesBack) {
-  const ring::Document joined = *ring::join(made(), {.session = SessionId{"a"}});
+  const ring::Document joined =
+      *ring::join(two_nodes(ring::Mode::kObserve), {.session = SessionId{"a"}});
   const ring::Document led = *ring::lead(joined, SessionId{"a"});
   ring::Document back = led;
   back.epoch = Epoch{led.epoch.value() + 1};

@@ -7,12 +7,12 @@
 namespace cleave::migrate {
 namespace {
 
-constexpr ring::TokenRange kRange{Token{100}, Token{199}};
+constexpr ring::TokenRange kMoved{Token{100}, Token{199}};
 
 // What a move from node 1 to node 2 left behind, and the world around it.
-class Story {
+class CleaningStory {
  public:
-  Story() {
+  CleaningStory() {
     ring::Creation creation{.pool = "main", .mark = "m", .nodes = {}, .mode = {}, .now = {}};
     for (const char* name : {"a", "b"}) {
       ring::Node node;
@@ -22,7 +22,7 @@ class Story {
     }
     document_ = *ring::join(*ring::create(creation), {.session = SessionId{"r1"}});
     document_.cuts = {
-        {.range = kRange, .node = NodeId{2}, .reason = "t", .created = {}, .pinned_until = {}}};
+        {.range = kMoved, .node = NodeId{2}, .reason = "t", .created = {}, .pinned_until = {}}};
     document_.leftovers = {committed()};
     seen_.node = {.incarnation = {"run-a", "repl-a"}, .primary = true, .marked = true};
     seen_.holder = {.incarnation = {"run-b", "repl-b"}, .primary = true, .marked = true};
@@ -31,14 +31,14 @@ class Story {
   static ring::Leftover committed() {
     return {.move = MoveId{1},
             .node = NodeId{1},
-            .ranges = {kRange},
+            .ranges = {kMoved},
             .since = {},
             .holder = NodeId{2},
             .incarnation = {"run-b", "repl-b"},
             .offset = 50};
   }
   static ring::Leftover aborted() {
-    return {.move = MoveId{1}, .node = NodeId{1}, .ranges = {kRange}, .since = {}};
+    return {.move = MoveId{1}, .node = NodeId{1}, .ranges = {kMoved}, .since = {}};
   }
 
   CleaningActions write(Cleaning& cleaning, CleaningChange change) {
@@ -78,8 +78,8 @@ bool writes(const CleaningActions& actions, CleaningChange change) {
 }
 
 TEST(Cleaning, GoesThroughItsRulesInOrder) {
-  Story story;
-  Cleaning cleaning(Story::committed());
+  CleaningStory story;
+  Cleaning cleaning(CleaningStory::committed());
   EXPECT_TRUE(has<AwaitQuiet>(cleaning.step(Start{}, story.now_)));
   EXPECT_TRUE(has<SweepNode>(cleaning.step(Quiet{}, story.now_)));
   EXPECT_TRUE(has<LookAt>(cleaning.step(Swept{}, story.now_)));
@@ -96,10 +96,10 @@ TEST(Cleaning, GoesThroughItsRulesInOrder) {
 }
 
 TEST(Cleaning, WhatAnAbortLeftHasNothingToCompare) {
-  Story story;
-  story.document_.leftovers = {Story::aborted()};
+  CleaningStory story;
+  story.document_.leftovers = {CleaningStory::aborted()};
   story.seen_.holder.reset();
-  Cleaning cleaning(Story::aborted());
+  Cleaning cleaning(CleaningStory::aborted());
   EXPECT_TRUE(has<CleanPage>(story.to_look(cleaning)));
   EXPECT_TRUE(has<CleanPage>(cleaning.step(PageCleaned{}, story.now_)));
   cleaning.step(PageCleaned{.last = true}, story.now_);
@@ -107,8 +107,8 @@ TEST(Cleaning, WhatAnAbortLeftHasNothingToCompare) {
 }
 
 TEST(Cleaning, CountsWhatItSpares) {
-  Story story;
-  ring::Leftover entry = Story::aborted();
+  CleaningStory story;
+  ring::Leftover entry = CleaningStory::aborted();
   entry.why = "it was kept";
   story.document_.leftovers = {entry};
   story.seen_.holder.reset();
@@ -123,10 +123,10 @@ TEST(Cleaning, CountsWhatItSpares) {
 
 // What keeps it is told through all its tries, until something goes well.
 TEST(Cleaning, TellsWhatItIsStuckAt) {
-  Story story;
-  story.document_.leftovers = {Story::aborted()};
+  CleaningStory story;
+  story.document_.leftovers = {CleaningStory::aborted()};
   story.seen_.holder.reset();
-  Cleaning cleaning(Story::aborted());
+  Cleaning cleaning(CleaningStory::aborted());
   story.to_look(cleaning);
   EXPECT_EQ(cleaning.went_well(), story.now_);
   cleaning.step(Failed{"remove: NOPERM"}, story.now_);
@@ -149,17 +149,17 @@ TEST(Cleaning, TellsWhatItIsStuckAt) {
 
 // Rule 23 e: without this look the value would be at no node.
 TEST(Cleaning, KeepsEverythingWhenTheDestinationLostItsData) {
-  Story story;
+  CleaningStory story;
   story.seen_.holder->incarnation = {"run-b2", "repl-b2"};
-  Cleaning cleaning(Story::committed());
+  Cleaning cleaning(CleaningStory::committed());
   EXPECT_TRUE(writes(story.to_look(cleaning), CleaningChange::kKept));
   EXPECT_TRUE(has<Over>(story.write(cleaning, CleaningChange::kKept)));
   EXPECT_EQ(story.document_.leftovers.at(0).state, ring::LeftoverState::kKept);
 }
 
 TEST(Cleaning, StopsInTheMiddleWhenTheDestinationLosesItsData) {
-  Story story;
-  Cleaning cleaning(Story::committed());
+  CleaningStory story;
+  Cleaning cleaning(CleaningStory::committed());
   story.to_look(cleaning);
   story.write(cleaning, CleaningChange::kBegun);
   cleaning.step(PageCleaned{.deleted = 2}, story.now_);
@@ -175,13 +175,14 @@ TEST(Cleaning, AReplicaThatHadAllOfItIsAsGood) {
                        .marked = true,
                        .former_replication_id = "repl-b",
                        .former_offset = 51};
-  EXPECT_TRUE(has_everything(Story::committed(), promoted));
+  EXPECT_TRUE(has_everything(CleaningStory::committed(), promoted));
   promoted.former_offset = 50;
-  EXPECT_FALSE(has_everything(Story::committed(), promoted)) << "the last copy may be missing";
+  EXPECT_FALSE(has_everything(CleaningStory::committed(), promoted))
+      << "the last copy may be missing";
   promoted.former_offset = 51;
   promoted.former_replication_id = "another";
-  EXPECT_FALSE(has_everything(Story::committed(), promoted));
-  ring::Leftover alone = Story::committed();
+  EXPECT_FALSE(has_everything(CleaningStory::committed(), promoted));
+  ring::Leftover alone = CleaningStory::committed();
   alone.offset = 0;
   promoted.former_replication_id = "repl-b";
   EXPECT_FALSE(has_everything(alone, promoted)) << "it had no replica then";
@@ -189,10 +190,10 @@ TEST(Cleaning, AReplicaThatHadAllOfItIsAsGood) {
 
 // Rule 23 f: a name or an address was given to another server, with another's keys.
 TEST(Cleaning, TouchesNoServerButTheOneThatHasTheCopies) {
-  for (ring::Leftover entry : {Story::committed(), Story::aborted()}) {
+  for (ring::Leftover entry : {CleaningStory::committed(), CleaningStory::aborted()}) {
     entry.server = "server-a";
     for (const std::string found : {"server-b", ""}) {
-      Story story;
+      CleaningStory story;
       story.document_.leftovers = {entry};
       story.seen_.node.server = found;
       Cleaning cleaning(entry);
@@ -206,8 +207,8 @@ TEST(Cleaning, TouchesNoServerButTheOneThatHasTheCopies) {
 
 // It is exchanged while its keys are being deleted: compared beside every page, of aborts too.
 TEST(Cleaning, StopsInTheMiddleWhenAnotherServerIsThere) {
-  Story story;
-  ring::Leftover entry = Story::aborted();
+  CleaningStory story;
+  ring::Leftover entry = CleaningStory::aborted();
   entry.server = "server-a";
   story.document_.leftovers = {entry};
   story.seen_.node.server = "server-a";
@@ -221,17 +222,17 @@ TEST(Cleaning, StopsInTheMiddleWhenAnotherServerIsThere) {
 }
 
 TEST(Cleaning, TouchesNoServerThatIsNotOurs) {
-  Story story;
+  CleaningStory story;
   story.seen_.node.marked = false;
-  Cleaning cleaning(Story::committed());
+  Cleaning cleaning(CleaningStory::committed());
   EXPECT_TRUE(story.to_look(cleaning).empty());
   EXPECT_EQ(cleaning.at(), CleaningStep::kWaiting);
   EXPECT_NE(cleaning.waits_for().find("marker"), std::string::npos);
 }
 
 TEST(Cleaning, BeginsAgainFromTheStartAfterAFailure) {
-  Story story;
-  Cleaning cleaning(Story::committed());
+  CleaningStory story;
+  Cleaning cleaning(CleaningStory::committed());
   story.to_look(cleaning);
   story.write(cleaning, CleaningChange::kBegun);
   EXPECT_TRUE(cleaning.step(Failed{"connection lost"}, story.now_).empty());
@@ -245,8 +246,8 @@ TEST(Cleaning, BeginsAgainFromTheStartAfterAFailure) {
 
 // The listing of another life of the server says nothing about this one.
 TEST(Cleaning, BeginsAgainWhenTheServerRestartedMeanwhile) {
-  Story story;
-  Cleaning cleaning(Story::committed());
+  CleaningStory story;
+  Cleaning cleaning(CleaningStory::committed());
   story.to_look(cleaning);
   story.write(cleaning, CleaningChange::kBegun);
   cleaning.step(PageCleaned{.last = true}, story.now_);
@@ -256,8 +257,8 @@ TEST(Cleaning, BeginsAgainWhenTheServerRestartedMeanwhile) {
 }
 
 TEST(Cleaning, AnEntryThatAnotherTookOffIsOver) {
-  Story story;
-  Cleaning cleaning(Story::committed());
+  CleaningStory story;
+  Cleaning cleaning(CleaningStory::committed());
   story.to_look(cleaning);
   story.document_.leftovers.clear();
   EXPECT_TRUE(has<Over>(cleaning.step(DocumentSeen{story.shared()}, story.now_)));
@@ -269,8 +270,8 @@ TEST(Cleaning, SurvivesEventsInAnyOrder) {
   std::size_t dropped = 0;
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     SCOPED_TRACE(seed);
-    Story story;
-    Cleaning cleaning(Story::committed());
+    CleaningStory story;
+    Cleaning cleaning(CleaningStory::committed());
     Rng rng(seed);
     CleaningActions open = cleaning.step(Start{}, story.now_);
     for (int i = 0; i < 120; ++i) {

@@ -9,9 +9,9 @@
 namespace cleave {
 namespace {
 
-const std::vector<Ring::Node> kNodes = {{"a"}, {"b", 2, "r1", "d1"}, {"c"}};
+const std::vector<Ring::Node> kThreeNodes = {{"a"}, {"b", 2, "r1", "d1"}, {"c"}};
 
-Ring vnode() { return Ring("vnode", kNodes); }
+Ring vnode() { return Ring("vnode", kThreeNodes); }
 
 RingError::Code code_of(const std::function<void()>& attempt) {
   try {
@@ -25,7 +25,7 @@ RingError::Code code_of(const std::function<void()>& attempt) {
 }
 
 TEST(Ring, GivesBackWhatItIsMadeOf) {
-  const Ring ring("twemproxy-ketama", kNodes, {{"hash", "fnv1a_64"}});
+  const Ring ring("twemproxy-ketama", kThreeNodes, {{"hash", "fnv1a_64"}});
   EXPECT_EQ(ring.scheme(), "twemproxy-ketama");
   EXPECT_EQ(ring.options(), (Ring::Options{{"hash", "fnv1a_64"}}));
   ASSERT_EQ(ring.nodes().size(), 3U);
@@ -38,7 +38,7 @@ TEST(Ring, GivesBackWhatItIsMadeOf) {
 }
 
 TEST(Ring, ABatchTellsWhatSingleLookUpsTell) {
-  const Ring ring("nginx", kNodes, {{"method", "consistent"}});
+  const Ring ring("nginx", kThreeNodes, {{"method", "consistent"}});
   std::vector<std::string> texts = {""};
   for (int i = 0; i < 1'000; ++i) texts.push_back("key:" + std::to_string(i));
   const std::vector<std::string_view> keys(texts.begin(), texts.end());
@@ -93,27 +93,27 @@ TEST(Ring, IsAValue) {
   EXPECT_EQ(cut.without_cuts(), moved);
   EXPECT_EQ(Ring::from_text(cut.to_text()), cut);
   EXPECT_NE(moved, Ring("vnode", {{"a"}, {"b", 3, "r1", "d1"}, {"c"}}));
-  EXPECT_NE(moved, Ring("murmur64a-vnode", kNodes));
+  EXPECT_NE(moved, Ring("murmur64a-vnode", kThreeNodes));
   moved = cut;
   EXPECT_EQ(moved, cut);
 }
 
 TEST(Ring, WhatCannotBeIsAnExceptionWithACode) {
   using Code = RingError::Code;
-  EXPECT_EQ(code_of([] { Ring("kettle", kNodes); }), Code::kInvalid);
-  EXPECT_EQ(code_of([] { Ring("vnode", kNodes, {{"x", "y"}}); }), Code::kInvalid);
+  EXPECT_EQ(code_of([] { Ring("kettle", kThreeNodes); }), Code::kInvalid);
+  EXPECT_EQ(code_of([] { Ring("vnode", kThreeNodes, {{"x", "y"}}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {{"a"}, {"a"}}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {{"a", 0}}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {{"a", 1'000'001}}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {{"\xC3"}}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring("vnode", {{"a", 1'000'000}}); }), Code::kLimit);
-  EXPECT_EQ(code_of([] { Ring("modulo", kNodes).with_cut({1, 2, "a"}); }), Code::kInvalid);
+  EXPECT_EQ(code_of([] { Ring("modulo", kThreeNodes).with_cut({1, 2, "a"}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { vnode().with_cut({2, 1, "a"}); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { vnode().with_cut({1, 2, "z"}); }), Code::kNotFound);
   EXPECT_EQ(code_of([] { vnode().without_node("z"); }), Code::kNotFound);
   EXPECT_EQ(code_of([] { vnode().with_weight("z", 1); }), Code::kNotFound);
-  EXPECT_EQ(code_of([] { Ring::diff(vnode(), Ring("nginx", kNodes)); }), Code::kInvalid);
+  EXPECT_EQ(code_of([] { Ring::diff(vnode(), Ring("nginx", kThreeNodes)); }), Code::kInvalid);
   EXPECT_EQ(code_of([] { Ring::from_text("{"); }), Code::kInvalid);
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr UnixMillis kNow{1'000'000};
 
 // A good file; each case below breaks one line of it.
-constexpr std::string_view kGood =
+constexpr std::string_view kGoodEvents =
     "events:\n"
     "  - name: sale\n"
     "    start: 2026-11-27T08:00:00Z\n"
@@ -19,15 +19,15 @@ constexpr std::string_view kGood =
     "      - {tags: [user], rate: 10}\n"
     "      - {ranges: [0x10-0x1f], load_ns: 77}\n";
 
-std::string with(std::string_view from, std::string_view to) {
-  std::string text(kGood);
+std::string events_with(std::string_view from, std::string_view to) {
+  std::string text(kGoodEvents);
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
 
 TEST(PresplitFile, BecomesTheBodyOfTheOrder) {
-  const Result<Json> events = parse_presplit(kGood, "f.yaml", kNow);
+  const Result<Json> events = parse_presplit(kGoodEvents, "f.yaml", kNow);
   ASSERT_TRUE(events) << events.error().message;
   const Json expected = Json::parse(R"([{"name":"sale","start_ms":1795766400000,
       "end_ms":1795780800000,"lead_from_ms":1795759200000,"expect":[
@@ -49,17 +49,21 @@ TEST(PresplitFile, MistakesAreToldWithTheirPlace) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"events: [\n", "f.yaml:2:1: not YAML"},
       {"events: []\n", "f.yaml:1:9: events: want a list"},
-      {with("name: sale", "nome: sale"), "this key is missing; want a text"},
-      {with("2026-11-27T08:00:00Z", "friday"), "f.yaml:3:12: events[0].start: want a time in UTC"},
-      {with("for: 4h", "for: long"), "f.yaml:4:10: events[0].for: want a duration"},
-      {with("for: 4h", "end: 2026-11-26T08:00:00Z"), "f.yaml:4:10: events[0].end: the event ends"},
-      {with("    for: 4h\n", ""), "events[0].end: want either end"},
-      {with("rate: 5000", "rate: 0x5"), "events[0].expect[0].rate: want a whole number"},
-      {with("rate: 10", "load_ns: 1, rate: 10"), "want either rate (requests a second) or load_ns"},
-      {with("tags: [user]", "prefix: user"), "f.yaml:8:18: events[0].expect[1].prefix: keys lie"},
-      {with("tags: [user], ", ""), "want keys, tags or ranges"},
-      {with("0x10-0x1f", "0x1f-0x10"), "the first token is after the last"},
-      {with("bytes: 2048", "colour: red"), "events[0].expect[0].colour: unknown key"},
+      {events_with("name: sale", "nome: sale"), "this key is missing; want a text"},
+      {events_with("2026-11-27T08:00:00Z", "friday"),
+       "f.yaml:3:12: events[0].start: want a time in UTC"},
+      {events_with("for: 4h", "for: long"), "f.yaml:4:10: events[0].for: want a duration"},
+      {events_with("for: 4h", "end: 2026-11-26T08:00:00Z"),
+       "f.yaml:4:10: events[0].end: the event ends"},
+      {events_with("    for: 4h\n", ""), "events[0].end: want either end"},
+      {events_with("rate: 5000", "rate: 0x5"), "events[0].expect[0].rate: want a whole number"},
+      {events_with("rate: 10", "load_ns: 1, rate: 10"),
+       "want either rate (requests a second) or load_ns"},
+      {events_with("tags: [user]", "prefix: user"),
+       "f.yaml:8:18: events[0].expect[1].prefix: keys lie"},
+      {events_with("tags: [user], ", ""), "want keys, tags or ranges"},
+      {events_with("0x10-0x1f", "0x1f-0x10"), "the first token is after the last"},
+      {events_with("bytes: 2048", "colour: red"), "events[0].expect[0].colour: unknown key"},
   };
   for (const auto& [text, says] : cases) {
     const Result<Json> events = parse_presplit(text, "f.yaml", kNow);

@@ -7,7 +7,7 @@
 namespace cleave::balance {
 namespace {
 
-constexpr Constants kConstants;
+constexpr Constants kTriggerConstants;
 constexpr std::uint64_t kCapacity = 1'000'000'000;
 
 heat::Load steady(std::uint64_t load) {
@@ -26,8 +26,9 @@ class TriggerTest : public ::testing::Test {
  protected:
   Engaged tick(const Level& each) {
     now_ = UnixMillis{now_.value() + 2'000};
-    trigger_ = next_trigger(trigger_, std::vector{each}, kConstants.stop_ppm, kConstants, now_);
-    trigger_.calm_plans = kConstants.polish_plans;  // as if nothing was to be planned
+    trigger_ = next_trigger(trigger_, std::vector{each}, kTriggerConstants.stop_ppm,
+                            kTriggerConstants, now_);
+    trigger_.calm_plans = kTriggerConstants.polish_plans;  // as if nothing was to be planned
     return trigger_.engaged;
   }
 
@@ -52,7 +53,7 @@ TEST_F(TriggerTest, ADipBetweenDoesNotBeginTheCountAgain) {
 TEST_F(TriggerTest, WhatIsUsualAtThisHourIsLeftToTheSlowTrigger) {
   Level daily = level(160);
   daily.usual_ppm = 1'450'000;  // 1.15 x of it are 1.67
-  EXPECT_TRUE(hot_as_usual(daily, kConstants));
+  EXPECT_TRUE(hot_as_usual(daily, kTriggerConstants));
   for (int count = 0; count < 150; ++count) ASSERT_EQ(tick(daily), Engaged::kIdle) << count;
   EXPECT_EQ(tick(daily), Engaged::kSlow);
 }
@@ -60,7 +61,7 @@ TEST_F(TriggerTest, WhatIsUsualAtThisHourIsLeftToTheSlowTrigger) {
 TEST_F(TriggerTest, AboveWhatIsUsualItActsAtOnce) {
   Level daily = level(170);
   daily.usual_ppm = 1'450'000;
-  EXPECT_FALSE(hot_as_usual(daily, kConstants));
+  EXPECT_FALSE(hot_as_usual(daily, kTriggerConstants));
   tick(daily);
   tick(daily);
   EXPECT_EQ(tick(daily), Engaged::kHot);
@@ -120,7 +121,8 @@ TEST_F(TriggerTest, GoesOnDownToTheStopLevelAndNotOnlyToTheTrigger) {
 TEST_F(TriggerTest, StopsWhereNoCutCanBetterIt) {
   for (int round = 0; round < 3; ++round) tick(level(160));
   now_ = UnixMillis{now_.value() + 2'000};
-  const Trigger next = next_trigger(trigger_, std::vector{level(140)}, 1'450'000, kConstants, now_);
+  const Trigger next =
+      next_trigger(trigger_, std::vector{level(140)}, 1'450'000, kTriggerConstants, now_);
   EXPECT_EQ(next.engaged, Engaged::kIdle);
 }
 
@@ -143,7 +145,7 @@ TEST_F(TriggerTest, ALittleHighNowAndThenNeverActsSlowly) {
 
 TEST_F(TriggerTest, WhatWasBegunIsPolishedForAFewPlans) {
   for (int round = 0; round < 3; ++round) tick(level(160));
-  for (std::uint8_t plans = 0; plans < kConstants.polish_plans; ++plans) {
+  for (std::uint8_t plans = 0; plans < kTriggerConstants.polish_plans; ++plans) {
     trigger_.calm_plans = plans;
     EXPECT_EQ(tick(level(107)), Engaged::kHot);
   }

@@ -23,7 +23,7 @@ Stretch stretch_of(const ring::TokenRange& range, const Tokens& tokens) {
 }
 
 // A key for each token of 0 .. 999.
-constexpr Price kPrice{.keys = 1'000, .width = 1'000, .bytes_per_key = 1, .piece_bytes = 1};
+constexpr Price kWindowPrice{.keys = 1'000, .width = 1'000, .bytes_per_key = 1, .piece_bytes = 1};
 constexpr std::uint64_t kAny = ~std::uint64_t{0} >> 1U;
 
 WindowLimits limits(std::uint64_t load_min, std::uint64_t load_max) {
@@ -33,7 +33,8 @@ WindowLimits limits(std::uint64_t load_min, std::uint64_t load_max) {
 TEST(DensestWindow, FindsTheHotMiddle) {
   const Tokens tokens{
       {Token{10}, 5, 9}, {Token{500}, 50, 9}, {Token{505}, 50, 9}, {Token{900}, 5, 9}};
-  const auto window = densest_window(stretch_of(range(0, 999), tokens), kPrice, limits(90, 105));
+  const auto window =
+      densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, limits(90, 105));
   ASSERT_TRUE(window);
   EXPECT_EQ(window->range, range(500, 505));
   EXPECT_EQ(window->load, 100U);
@@ -46,7 +47,7 @@ TEST(DensestWindow, PrefersAnEdgeThatCostsLittleMore) {
       {Token{0}, 1, 9}, {Token{2}, 100, 9}, {Token{20}, 100, 9}, {Token{900}, 50, 9}};
   WindowLimits few = limits(150, 220);
   few.few_cuts_ppm = 800'000;
-  const auto window = densest_window(stretch_of(range(0, 999), tokens), kPrice, few);
+  const auto window = densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, few);
   ASSERT_TRUE(window);
   EXPECT_EQ(window->range, range(0, 20));
   EXPECT_EQ(window->boundaries, 1U);
@@ -56,7 +57,7 @@ TEST(DensestWindow, PrefersTheWholeRangeThatCostsLittleMore) {
   const Tokens tokens{{Token{100}, 100, 9}, {Token{195}, 100, 9}};
   WindowLimits few = limits(150, 220);
   few.few_cuts_ppm = 800'000;
-  const auto window = densest_window(stretch_of(range(95, 200), tokens), kPrice, few);
+  const auto window = densest_window(stretch_of(range(95, 200), tokens), kWindowPrice, few);
   ASSERT_TRUE(window);
   EXPECT_EQ(window->range, range(95, 200));
   EXPECT_EQ(window->boundaries, 0U);
@@ -64,13 +65,14 @@ TEST(DensestWindow, PrefersTheWholeRangeThatCostsLittleMore) {
 
 TEST(DensestWindow, CannotCutATokenApart) {
   const Tokens tokens{{Token{500}, 1'000, 9}};
-  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kPrice, limits(90, 500)));
+  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, limits(90, 500)));
 }
 
 TEST(DensestWindow, PassesAHeavyTokenBy) {
   const Tokens tokens{
       {Token{100}, 60, 9}, {Token{500}, 1'000, 9}, {Token{700}, 60, 9}, {Token{800}, 30, 9}};
-  const auto window = densest_window(stretch_of(range(0, 999), tokens), kPrice, limits(80, 100));
+  const auto window =
+      densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, limits(80, 100));
   ASSERT_TRUE(window);
   EXPECT_EQ(window->range, range(700, 800));
 }
@@ -79,7 +81,7 @@ TEST(DensestWindow, StaysWithinTheKeys) {
   const Tokens tokens{{Token{100}, 50, 9}, {Token{400}, 50, 9}};
   WindowLimits few_keys = limits(90, 110);
   few_keys.keys_max = 100;
-  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kPrice, few_keys));
+  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, few_keys));
 }
 
 TEST(DensestWindow, WidensANarrowOneAndLeavesAHeavyTokenAlone) {
@@ -87,12 +89,12 @@ TEST(DensestWindow, WidensANarrowOneAndLeavesAHeavyTokenAlone) {
   WindowLimits wide = limits(90, 110);
   wide.keys_min = 32;
   const Stretch stretch = stretch_of(range(0, 999), tokens);
-  const auto widened = densest_window(stretch, kPrice, wide);
+  const auto widened = densest_window(stretch, kWindowPrice, wide);
   ASSERT_TRUE(widened);
   EXPECT_NEAR(static_cast<double>(widened->keys), 32.0, 1.0);
   EXPECT_TRUE(widened->range.contains(Token{500}));
   wide.heavy_load = 100;
-  EXPECT_EQ(densest_window(stretch, kPrice, wide)->range, range(500, 500));
+  EXPECT_EQ(densest_window(stretch, kWindowPrice, wide)->range, range(500, 500));
 }
 
 TEST(DensestWindow, ARangeThatWasCutJustNowIsCutAgainOnlyForSomethingHeavy) {
@@ -101,25 +103,25 @@ TEST(DensestWindow, ARangeThatWasCutJustNowIsCutAgainOnlyForSomethingHeavy) {
   stretch.fresh_cut = true;
   WindowLimits some = limits(50, 150);
   some.heavy_load = 200;
-  EXPECT_FALSE(densest_window(stretch, kPrice, some));
+  EXPECT_FALSE(densest_window(stretch, kWindowPrice, some));
   some.load_max = 350;
-  EXPECT_EQ(densest_window(stretch, kPrice, some)->range, range(900, 900));
+  EXPECT_EQ(densest_window(stretch, kWindowPrice, some)->range, range(900, 900));
   some.load_max = 500;
   some.few_cuts_ppm = 1;
-  EXPECT_EQ(densest_window(stretch, kPrice, some)->range, range(0, 999));  // whole: no cut
+  EXPECT_EQ(densest_window(stretch, kWindowPrice, some)->range, range(0, 999));  // whole: no cut
 }
 
 TEST(DensestWindow, TrustsNoTwoSamples) {
   const Tokens tokens{{Token{500}, 100, 2}, {Token{900}, 3, 50}};
   WindowLimits sure = limits(90, 102);
   sure.samples_min = 16;
-  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kPrice, sure));
+  EXPECT_FALSE(densest_window(stretch_of(range(0, 999), tokens), kWindowPrice, sure));
 }
 
 TEST(DensestWindow, TakesARangeWithoutSamplesWholeOrNotAtAll) {
   Stretch stretch{.range = range(0, 999), .load = 100};
-  EXPECT_EQ(densest_window(stretch, kPrice, limits(90, 110))->range, range(0, 999));
-  EXPECT_FALSE(densest_window(stretch, kPrice, limits(40, 60)));
+  EXPECT_EQ(densest_window(stretch, kWindowPrice, limits(90, 110))->range, range(0, 999));
+  EXPECT_FALSE(densest_window(stretch, kWindowPrice, limits(40, 60)));
 }
 
 // Every window lies in its stretch, keeps the limits and carries what it says; and no window of
@@ -134,7 +136,7 @@ TEST(DensestWindow, KeepsItsWordAndIsNearTheBest) {
     }
     const Stretch stretch = stretch_of(range(0, 999), tokens);
     const WindowLimits some = limits(20 + rng.below(50), 100 + rng.below(400));
-    const auto window = densest_window(stretch, kPrice, some);
+    const auto window = densest_window(stretch, kWindowPrice, some);
     std::optional<Window> best;
     for (std::size_t first = 0; first < tokens.size(); ++first) {
       std::uint64_t load = 0;

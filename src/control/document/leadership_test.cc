@@ -12,8 +12,8 @@ namespace {
 using backend::run_until;
 
 constexpr milliseconds kLease{300};
-const SessionId kOurs{"r1"};
-const SessionId kOther{"r2"};
+const SessionId kFirst{"r1"};
+const SessionId kSecond{"r2"};
 
 // A coordinator that can be away.
 class Outage final : public coord::Faults {
@@ -33,7 +33,7 @@ class LeadershipTest : public ::testing::Test {
     node.members = {{.address = "127.0.0.1:7001", .rack = ""}};
     ring::Document document =
         *ring::create({.pool = "main", .mark = "m", .nodes = {node}, .mode = {}, .now = {}});
-    for (const SessionId& session : {kOurs, kOther})
+    for (const SessionId& session : {kFirst, kSecond})
       document = *ring::join(document, {.session = session});
     document.epoch = Epoch{1};
     EXPECT_TRUE(store_->compare_and_set(Epoch{}, ring::to_text(document)));
@@ -46,7 +46,7 @@ class LeadershipTest : public ::testing::Test {
   ~LeadershipTest() override { leadership_.stop(); }
 
   void renew_other() {
-    if (renews_other_ && !outage_.away) store_->keep_alive(kOther, loop_->now() + kLease);
+    if (renews_other_ && !outage_.away) store_->keep_alive(kSecond, loop_->now() + kLease);
     loop_->after(kLease / 4, [this] { renew_other(); });
   }
 
@@ -56,7 +56,7 @@ class LeadershipTest : public ::testing::Test {
   }
 
   bool other_is_member() {
-    return ring::has_router(*ring::parse_document(store_->read().text), kOther);
+    return ring::has_router(*ring::parse_document(store_->read().text), kSecond);
   }
 
   std::unique_ptr<net::AsioLoop> loop_ = net::make_loop();
@@ -69,7 +69,7 @@ class LeadershipTest : public ::testing::Test {
   Leadership leadership_{*loop_,
                          access_,
                          writer_,
-                         {.session = kOurs,
+                         {.session = kFirst,
                           .lease = kLease,
                           .leads = [](const SharedDocument&) {},
                           .lost = [] {},

@@ -7,8 +7,8 @@
 namespace cleave::control {
 namespace {
 
-constexpr NodeId kA{1};
-constexpr NodeId kB{2};
+constexpr NodeId kLeft{1};
+constexpr NodeId kRight{2};
 const SessionId kRouter{"r1"};
 const CommandKinds kKinds{.keyed = {"get", "set", "exists", "eval"},
                           .writes = {"set", "eval"},
@@ -39,16 +39,16 @@ class Attribution : public testing::Test {
     gets_ += 10'000 + interval.foreign_gets;
     scripts_ += interval.scripts;
     now_ += seconds{10};
-    if (interval.moved) book_.moved(kA);
+    if (interval.moved) book_.moved(kLeft);
     answer(interval, sets + late_ + interval.scripts);
     late_ = interval.late_sets;
     const std::string stats = stat("set", sets_) + stat("get", gets_) + stat("eval", scripts_) +
                               stat("ping", 5'000'000 + gets_) + stat("info", gets_);
     if (!interval.unread)
-      book_.close(kA, {.incarnation = {interval.run_id, "repl"},
-                       .command_stats = stats,
-                       .asked = now_,
-                       .seen = now_ + interval.gap});
+      book_.close(kLeft, {.incarnation = {interval.run_id, "repl"},
+                          .command_stats = stats,
+                          .asked = now_,
+                          .seen = now_ + interval.gap});
     return book_.judge(kKinds, now_ + seconds{1});
   }
 
@@ -57,7 +57,7 @@ class Attribution : public testing::Test {
     return pass(interval);
   }
 
-  bool foreign() const { return book_.foreign_writes(kA, now_ + seconds{1}); }
+  bool foreign() const { return book_.foreign_writes(kLeft, now_ + seconds{1}); }
 
   AttributionBook book_;
   Instant now_{seconds{1'000}};
@@ -69,8 +69,11 @@ class Attribution : public testing::Test {
     book_.cut(now_);
     if (interval.skips_a_report) ++sequence_;
     heat::Report report{.recorder = 7, .sequence = ++sequence_};
-    report.sums = {
-        {.range = {}, .node = kA, .requests = writes + 10'000, .writes = writes, .weight_ns = 0}};
+    report.sums = {{.range = {},
+                    .node = kLeft,
+                    .requests = writes + 10'000,
+                    .writes = writes,
+                    .weight_ns = 0}};
     if (interval.answered) {
       book_.count(asked, kRouter, {report}, now_ + interval.gap);
     } else {
@@ -93,33 +96,33 @@ class Attribution : public testing::Test {
 TEST_F(Attribution, AccusesNobodyOfRoutedTraffic) {
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(pass({}).empty());
   EXPECT_FALSE(foreign());
-  EXPECT_EQ(book_.unattributed(kA).requests, 0U);
-  EXPECT_EQ(book_.unattributed(kA).writes, 0U);
+  EXPECT_EQ(book_.unattributed(kLeft).requests, 0U);
+  EXPECT_EQ(book_.unattributed(kLeft).writes, 0U);
 }
 
 TEST_F(Attribution, SeesWritesPastTheRouters) {
   pass_twice({});
   EXPECT_TRUE(pass({.foreign_sets = 5'000}).empty()) << "once may be a burst";
-  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kA});
+  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kLeft});
   EXPECT_TRUE(foreign());
-  EXPECT_GT(book_.unattributed(kA).writes, 350U);
-  EXPECT_LE(book_.unattributed(kA).writes, 500U);
-  EXPECT_FALSE(book_.foreign_writes(kB, now_));
+  EXPECT_GT(book_.unattributed(kLeft).writes, 350U);
+  EXPECT_LE(book_.unattributed(kLeft).writes, 500U);
+  EXPECT_FALSE(book_.foreign_writes(kRight, now_));
   EXPECT_TRUE(pass({.foreign_sets = 5'000}).empty()) << "told once";
 }
 
 TEST_F(Attribution, ForgivesAfterThreeQuietIntervals) {
   pass_twice({});
   pass_twice({.foreign_sets = 5'000});
-  const std::uint64_t writes = book_.unattributed(kA).writes;
+  const std::uint64_t writes = book_.unattributed(kLeft).writes;
   pass_twice({});
   EXPECT_TRUE(foreign());
-  EXPECT_EQ(book_.unattributed(kA).writes, writes) << "nothing a second would be no reason";
+  EXPECT_EQ(book_.unattributed(kLeft).writes, writes) << "nothing a second would be no reason";
   pass({});
   EXPECT_FALSE(foreign());
-  EXPECT_EQ(book_.unattributed(kA).writes, 0U);
+  EXPECT_EQ(book_.unattributed(kLeft).writes, 0U);
   pass({.foreign_sets = 5'000});
-  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kA}) << "and tells it again";
+  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kLeft}) << "and tells it again";
 }
 
 TEST_F(Attribution, ForgivesAMinuteAfterTheyEndWhereNothingCanBeJudged) {
@@ -134,8 +137,8 @@ TEST_F(Attribution, ForgivesAMinuteAfterTheyEndWhereNothingCanBeJudged) {
 TEST_F(Attribution, ForeignReadsAreShownAndVetoNothing) {
   pass_twice({});
   EXPECT_TRUE(pass_twice({.foreign_gets = 50'000}).empty());
-  EXPECT_GT(book_.unattributed(kA).requests, 4'000U);
-  EXPECT_EQ(book_.unattributed(kA).writes, 0U);
+  EXPECT_GT(book_.unattributed(kLeft).requests, 4'000U);
+  EXPECT_EQ(book_.unattributed(kLeft).writes, 0U);
 }
 
 TEST_F(Attribution, ABurstAtTheCutIsNoCrime) {
@@ -172,7 +175,7 @@ TEST_F(Attribution, OneOddIntervalBreaksTheRow) {
   pass({.foreign_sets = 5'000});
   pass({.foreign_sets = 5'000, .moved = true});
   EXPECT_TRUE(pass({.foreign_sets = 5'000}).empty());
-  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kA});
+  EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kLeft});
 }
 
 TEST_F(Attribution, AChangeOfTheRoutersSpoilsTheInterval) {

@@ -4,7 +4,7 @@
 namespace cleave::convert {
 namespace {
 
-constexpr std::string_view kGood =
+constexpr std::string_view kGoodHaproxy =
     "global\n"
     "  maxconn 100\n"
     "defaults\n"
@@ -24,8 +24,8 @@ constexpr std::string_view kGood =
 using Options = std::map<std::string, std::string, std::less<>>;
 
 Options options_of(std::string_view hash_type) {
-  const Pool pool =
-      pool_of(Peer::kHaproxy, with(kGood, "  hash-type consistent djb2 avalanche\n", hash_type));
+  const Pool pool = pool_of(
+      Peer::kHaproxy, with(kGoodHaproxy, "  hash-type consistent djb2 avalanche\n", hash_type));
   return pool.scheme.options;
 }
 
@@ -36,7 +36,7 @@ std::string names_of(const Pool& pool) {
 }
 
 TEST(ReadHaproxy, TakesTheBackendOver) {
-  const Pool pool = pool_of(Peer::kHaproxy, kGood);
+  const Pool pool = pool_of(Peer::kHaproxy, kGoodHaproxy);
   EXPECT_EQ(pool.name, "cache");
   EXPECT_EQ(pool.kind, Kind::kCache);
   EXPECT_EQ(pool.scheme.name, "haproxy");
@@ -59,7 +59,7 @@ TEST(ReadHaproxy, HasTheDefaultsOfThePeer) {
   EXPECT_EQ(options_of("  hash-type consistent\n"), (Options{{"method", "consistent"}}));
   EXPECT_EQ(options_of("  hash-type map-based wt6\n"),
             (Options{{"method", "map-based"}, {"hash", "wt6"}, {"avalanche", "false"}}));
-  const Pool parameter = pool_of(Peer::kHaproxy, with(kGood, "hdr(x-key)", "url_param k"));
+  const Pool parameter = pool_of(Peer::kHaproxy, with(kGoodHaproxy, "hdr(x-key)", "url_param k"));
   EXPECT_EQ(parameter.scheme.options.at("place_empty"), "true");
 }
 
@@ -85,9 +85,11 @@ TEST(ReadHaproxy, InheritsFromDefaults) {
 
 // consistent hashes ids, so they give the order of the nodes; map-based goes by the list.
 TEST(ReadHaproxy, OrdersByIdsWhereTheyAreHashed) {
-  const std::string text = with(with(kGood, "weight 3", "id 3"), "10.0.0.3:82", "10.0.0.3:82 id 1");
+  const std::string text =
+      with(with(kGoodHaproxy, "weight 3", "id 3"), "10.0.0.3:82", "10.0.0.3:82 id 1");
   EXPECT_EQ(names_of(pool_of(Peer::kHaproxy, text)), "three two one ");
-  const std::string map_based = with(with(kGood, "consistent", "map-based"), "weight 3", "id 70");
+  const std::string map_based =
+      with(with(kGoodHaproxy, "consistent", "map-based"), "weight 3", "id 70");
   EXPECT_EQ(names_of(pool_of(Peer::kHaproxy, map_based)), "one two three ");
 }
 
@@ -100,22 +102,23 @@ std::vector<std::uint32_t> positions_of(const Pool& pool) {
 // Ids are hashed, so gaps between them stay; map-based does not look at them.
 TEST(ReadHaproxy, KeepsGapsBetweenIds) {
   const std::string text =
-      with(with(kGood, "weight 3", "id 70"), "10.0.0.3:82", "10.0.0.3:82 id 2147483647");
+      with(with(kGoodHaproxy, "weight 3", "id 70"), "10.0.0.3:82", "10.0.0.3:82 id 2147483647");
   const Pool pool = pool_of(Peer::kHaproxy, text);
   EXPECT_EQ(names_of(pool), "two one three ");
   EXPECT_EQ(positions_of(pool), (std::vector<std::uint32_t>{1, 69, 2'147'483'646}));
   EXPECT_EQ(positions_of(pool_of(Peer::kHaproxy, with(text, "consistent", "map-based"))),
             (std::vector<std::uint32_t>{999, 999, 999}));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "server one: '2147483648' is no id",
-                      refusal_of(Peer::kHaproxy, with(kGood, "weight 3", "id 2147483648")));
+                      refusal_of(Peer::kHaproxy, with(kGoodHaproxy, "weight 3", "id 2147483648")));
 }
 
 // A server without an id gets the lowest free one, counted from its place in the list.
 TEST(ReadHaproxy, NumbersServersAsThePeer) {
-  EXPECT_EQ(names_of(pool_of(Peer::kHaproxy, with(kGood, "10.0.0.3:82", "10.0.0.3:82 id 1"))),
-            "three one two ");
+  EXPECT_EQ(
+      names_of(pool_of(Peer::kHaproxy, with(kGoodHaproxy, "10.0.0.3:82", "10.0.0.3:82 id 1"))),
+      "three one two ");
   const std::string twice =
-      with(with(kGood, "weight 3", "id 2"), "10.0.0.3:82", "10.0.0.3:82 id 2");
+      with(with(kGoodHaproxy, "weight 3", "id 2"), "10.0.0.3:82", "10.0.0.3:82 id 2");
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "server three: id 2 is there twice",
                       refusal_of(Peer::kHaproxy, twice));
 }
@@ -123,11 +126,11 @@ TEST(ReadHaproxy, NumbersServersAsThePeer) {
 TEST(ReadHaproxy, LeavesOutServersWithoutKeys) {
   for (const std::string_view word : {"backup", "disabled", "weight 0"}) {
     const std::string last = "10.0.0.3:82 " + std::string(word);
-    const Pool pool = pool_of(Peer::kHaproxy, with(kGood, "10.0.0.3:82", last));
+    const Pool pool = pool_of(Peer::kHaproxy, with(kGoodHaproxy, "10.0.0.3:82", last));
     EXPECT_EQ(names_of(pool), "one two ");
     EXPECT_PRED_FORMAT2(testing::IsSubstring, "13: server three", remarks_of(pool));
     // Those behind it keep their ids.
-    const Pool behind = pool_of(Peer::kHaproxy, with(kGood, "weight 3", word));
+    const Pool behind = pool_of(Peer::kHaproxy, with(kGoodHaproxy, "weight 3", word));
     EXPECT_EQ(names_of(behind), "two three ");
     EXPECT_EQ(positions_of(behind), (std::vector<std::uint32_t>{1, 2}));
   }
@@ -135,8 +138,8 @@ TEST(ReadHaproxy, LeavesOutServersWithoutKeys) {
 
 TEST(ReadHaproxy, ExplainsWhatHasNoCounterpart) {
   const std::string text =
-      with(with(kGood, "10.0.0.3:82", "10.0.0.3:82 check inter 2s maxconn 20"), "  hash-type",
-           "  option httpchk\n  timeout server 5s\n  hash-type");
+      with(with(kGoodHaproxy, "10.0.0.3:82", "10.0.0.3:82 check inter 2s maxconn 20"),
+           "  hash-type", "  option httpchk\n  timeout server 5s\n  hash-type");
   const std::string remarks = remarks_of(pool_of(Peer::kHaproxy, text));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "10: 'option httpchk'", remarks);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "11: 'timeout server 5s'", remarks);
@@ -144,7 +147,7 @@ TEST(ReadHaproxy, ExplainsWhatHasNoCounterpart) {
 }
 
 TEST(ReadHaproxy, RefusesWhatWouldMoveKeys) {
-  expect_refusals(Peer::kHaproxy, kGood,
+  expect_refusals(Peer::kHaproxy, kGoodHaproxy,
                   {{"  hash-type", "  hash-balance-factor 125\n  hash-type",
                     "f:10: pool 'cache': hash-balance"},
                    {"  hash-type", "  stick on src\n  hash-type", "a stick table decides"},

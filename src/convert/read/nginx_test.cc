@@ -3,7 +3,7 @@
 namespace cleave::convert {
 namespace {
 
-constexpr std::string_view kGood =
+constexpr std::string_view kGoodNginx =
     "worker_processes 1;\n"
     "http {\n"
     "  upstream images {\n"
@@ -16,7 +16,7 @@ constexpr std::string_view kGood =
     "}\n";
 
 TEST(ReadNginx, TakesTheUpstreamOver) {
-  const Pool pool = pool_of(Peer::kNginx, kGood);
+  const Pool pool = pool_of(Peer::kNginx, kGoodNginx);
   EXPECT_EQ(pool.name, "images");
   EXPECT_EQ(pool.kind, Kind::kCache);
   EXPECT_EQ(pool.scheme.name, "nginx");
@@ -30,22 +30,22 @@ TEST(ReadNginx, TakesTheUpstreamOver) {
 }
 
 TEST(ReadNginx, PassesOverWhatIsNotPlacedByKeys) {
-  const auto imported = import_pools(kGood, {.file = "f", .from = {}, .pool = {}});
+  const auto imported = import_pools(kGoodNginx, {.file = "f", .from = {}, .pool = {}});
   ASSERT_TRUE(imported);
   ASSERT_EQ(imported->passed_over.size(), 1U);
   EXPECT_TRUE(imported->passed_over[0].starts_with("f:9: pool 'plain'"));
-  const auto named = import_pools(kGood, {.file = "f", .from = {}, .pool = "plain"});
+  const auto named = import_pools(kGoodNginx, {.file = "f", .from = {}, .pool = "plain"});
   ASSERT_FALSE(named);
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "no 'hash' directive", named.error().message);
 }
 
 TEST(ReadNginx, PlainIsTheOtherMethod) {
-  const Pool pool = pool_of(Peer::kNginx, with(kGood, " consistent", ""));
+  const Pool pool = pool_of(Peer::kNginx, with(kGoodNginx, " consistent", ""));
   EXPECT_EQ(pool.scheme.options.at("method"), "plain");
 }
 
 TEST(ReadNginx, ExplainsWhatHasNoCounterpart) {
-  const std::string text = with(with(kGood, "weight=3", "max_fails=2 max_conns=0"),
+  const std::string text = with(with(kGoodNginx, "weight=3", "max_fails=2 max_conns=0"),
                                 "server 10.0.0.2;", "server cache.example;\n keepalive 32;");
   const std::string remarks = remarks_of(pool_of(Peer::kNginx, text));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "5: server 10.0.0.1:8080: max_fails=2", remarks);
@@ -54,7 +54,7 @@ TEST(ReadNginx, ExplainsWhatHasNoCounterpart) {
 }
 
 TEST(ReadNginx, RefusesWhatWouldMoveKeys) {
-  expect_refusals(Peer::kNginx, kGood,
+  expect_refusals(Peer::kNginx, kGoodNginx,
                   {{"weight=3", "down", "f:5: pool 'images': server 10.0.0.1:8080: down"},
                    {"weight=3", "backup", "backup"},
                    {"weight=3", "max_conns=5", "max_conns"},

@@ -3,7 +3,7 @@
 namespace cleave::convert {
 namespace {
 
-constexpr std::string_view kGood =
+constexpr std::string_view kGoodTwemproxy =
     "alpha:\n"
     "  listen: 127.0.0.1:22121\n"
     "  hash: fnv1a_64\n"
@@ -20,19 +20,20 @@ constexpr std::string_view kGood =
 Pool twemproxy(std::string_view text) { return pool_of(Peer::kTwemproxy, text); }
 
 TEST(ReadTwemproxy, TakesThePoolOver) {
-  const Pool pool = twemproxy(kGood);
+  const Pool pool = twemproxy(kGoodTwemproxy);
   EXPECT_EQ(pool.name, "alpha");
   EXPECT_EQ(pool.kind, Kind::kStore);
   EXPECT_EQ(pool.listener, "127.0.0.1:22121");
   EXPECT_EQ(pool.scheme.name, "twemproxy-ketama");
-  using Options = std::map<std::string, std::string, std::less<>>;
-  EXPECT_EQ(pool.scheme.options, (Options{{"hash", "fnv1a_64"}, {"hash_tag", "{}"}}));
+  const std::map<std::string, std::string, std::less<>> options = {{"hash", "fnv1a_64"},
+                                                                   {"hash_tag", "{}"}};
+  EXPECT_EQ(pool.scheme.options, options);
   EXPECT_EQ(pool.remarks, std::vector<Remark>{}) << remarks_of(pool);
 }
 
 // Hashed is the name; without one the address, and of that the host alone at memcached's port.
 TEST(ReadTwemproxy, NamesServersAsTheyAreHashed) {
-  const Pool pool = twemproxy(kGood);
+  const Pool pool = twemproxy(kGoodTwemproxy);
   const std::vector<PoolNode> want = {{"127.0.0.1:7001", 1, {"127.0.0.1:7001"}},
                                       {"127.0.0.1", 2, {"127.0.0.1:11211"}},
                                       {"third", 3, {"cache-3.example:7003"}}};
@@ -40,7 +41,7 @@ TEST(ReadTwemproxy, NamesServersAsTheyAreHashed) {
 }
 
 TEST(ReadTwemproxy, KeepsANameThatLooksLikeTheDefaultPort) {
-  const Pool pool = twemproxy(with(kGood, "third", "third:11211"));
+  const Pool pool = twemproxy(with(kGoodTwemproxy, "third", "third:11211"));
   EXPECT_EQ(pool.scheme.options.at("named"), "true");
   EXPECT_EQ(pool.nodes[2].name, "third:11211");
 }
@@ -52,8 +53,8 @@ TEST(ReadTwemproxy, HasTheDefaultsOfThePeer) {
 }
 
 TEST(ReadTwemproxy, TakesModulaAndThePasswordOver) {
-  const Pool pool =
-      twemproxy(with(with(kGood, "ketama", "modula"), "redis_db: 0", "redis_auth: s3cret"));
+  const Pool pool = twemproxy(
+      with(with(kGoodTwemproxy, "ketama", "modula"), "redis_db: 0", "redis_auth: s3cret"));
   EXPECT_EQ(pool.scheme.name, "twemproxy-modula");
   EXPECT_EQ(pool.client_password, "s3cret");
   EXPECT_EQ(pool.server_password, "s3cret");
@@ -64,18 +65,18 @@ TEST(ReadTwemproxy, ExplainsWhatHasNoCounterpart) {
        {"timeout: 400", "backlog: 1024", "preconnect: true", "server_connections: 2",
         "server_retry_timeout: 30000", "server_failure_limit: 3", "client_connections: 100",
         "tcpkeepalive: true"}) {
-    const Pool pool = twemproxy(with(kGood, "redis_db: 0", line));
+    const Pool pool = twemproxy(with(kGoodTwemproxy, "redis_db: 0", line));
     ASSERT_EQ(pool.remarks.size(), 1U) << line;
     EXPECT_EQ(pool.remarks[0].line, 7U);
     EXPECT_TRUE(pool.remarks[0].text.starts_with(line)) << pool.remarks[0].text;
   }
-  const Pool unix_socket = twemproxy(with(kGood, "127.0.0.1:22121", "/run/nut.sock 0666"));
+  const Pool unix_socket = twemproxy(with(kGoodTwemproxy, "127.0.0.1:22121", "/run/nut.sock 0666"));
   EXPECT_EQ(unix_socket.listener, "");
   EXPECT_EQ(unix_socket.remarks.size(), 1U);
 }
 
 TEST(ReadTwemproxy, AMemcachedPoolIsACacheThatSaysSo) {
-  std::string text = with(kGood, "redis: true", "redis: false");
+  std::string text = with(kGoodTwemproxy, "redis: true", "redis: false");
   text = with(text, "auto_eject_hosts: false", "auto_eject_hosts: true");
   const Pool pool = twemproxy(text);
   EXPECT_EQ(pool.kind, Kind::kCache);
@@ -86,7 +87,7 @@ TEST(ReadTwemproxy, AMemcachedPoolIsACacheThatSaysSo) {
 
 TEST(ReadTwemproxy, RefusesWhatWouldMoveKeys) {
   expect_refusals(
-      Peer::kTwemproxy, kGood,
+      Peer::kTwemproxy, kGoodTwemproxy,
       {{"redis_db: 0", "redis_db: 3", "f:7: pool 'alpha': redis_db: 3"},
        {"auto_eject_hosts: false", "auto_eject_hosts: true", "f:8: pool 'alpha': auto_eject_hosts"},
        {"distribution: ketama", "distribution: random", "f:5: pool 'alpha': distribution: random"},
@@ -109,7 +110,8 @@ TEST(ReadTwemproxy, RefusesWhatWouldMoveKeys) {
 }
 
 TEST(ReadTwemproxy, TellsEveryReasonAtOnce) {
-  const std::string text = with(with(kGood, "redis_db: 0", "redis_db: 1"), "ketama", "random");
+  const std::string text =
+      with(with(kGoodTwemproxy, "redis_db: 0", "redis_db: 1"), "ketama", "random");
   const std::string reasons = refusal_of(Peer::kTwemproxy, text);
   EXPECT_EQ(std::ranges::count(reasons, '\n'), 1) << reasons;
 }
@@ -117,7 +119,8 @@ TEST(ReadTwemproxy, TellsEveryReasonAtOnce) {
 // Only the proportion of ketama's weights counts, so common factors may go; modula's table has as
 // many entries as they sum up to.
 TEST(ReadTwemproxy, DividesWeightsAboveOursWhereThatMovesNoKey) {
-  const std::string heavy = with(with(kGood, "7001:1", "7001:1500"), "11211:2", "11211:3000");
+  const std::string heavy =
+      with(with(kGoodTwemproxy, "7001:1", "7001:1500"), "11211:2", "11211:3000");
   const std::string text = with(heavy, "7003:3", "7003:4500");
   const Pool pool = twemproxy(text);
   EXPECT_EQ(pool.nodes[2].weight, 3U);
@@ -136,7 +139,7 @@ TEST(ReadTwemproxy, DividesWeightsAboveOursWhereThatMovesNoKey) {
 }
 
 TEST(ReadTwemproxy, RenamesAPoolThatCleaveCouldNotName) {
-  const Pool pool = twemproxy(with(kGood, "alpha:", "my pool/1:"));
+  const Pool pool = twemproxy(with(kGoodTwemproxy, "alpha:", "my pool/1:"));
   EXPECT_EQ(pool.name, "my-pool-1");
   EXPECT_EQ(pool.remarks.size(), 1U);
 }

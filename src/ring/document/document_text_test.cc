@@ -15,7 +15,7 @@ using testing::edited_document;
 using testing::golden;
 using testing::RandomEdits;
 
-TokenRange range(std::uint64_t first, std::uint64_t last) { return {Token{first}, Token{last}}; }
+TokenRange tokens(std::uint64_t first, std::uint64_t last) { return {Token{first}, Token{last}}; }
 
 Document example() {
   Document document;
@@ -28,12 +28,12 @@ Document example() {
       {NodeId{4}, "d", 1, NodeState::kDraining, {{"[::1]:7004", ""}}}};
   document.next_node = NodeId{5};
   document.cuts = {
-      {range(0, 0x0FFF), NodeId{4}, "kept while node 'd' drains", UnixMillis{1'000}, {}},
-      {range(0x00C0FFEE00000000U, 0x00C0FFEEFFFFFFFFU), NodeId{2}, "hot: 31 % of node 'a'",
+      {tokens(0, 0x0FFF), NodeId{4}, "kept while node 'd' drains", UnixMillis{1'000}, {}},
+      {tokens(0x00C0FFEE00000000U, 0x00C0FFEEFFFFFFFFU), NodeId{2}, "hot: 31 % of node 'a'",
        UnixMillis{1'760'000'000'000}, UnixMillis{1'760'003'600'000}}};
   document.moves = {{MoveId{40},
-                     {range(0x8000000000000000U, 0x8FFFFFFFFFFFFFFFU),
-                      range(0xFFFFFFFFFFFFFFF0U, 0xFFFFFFFFFFFFFFFFU)},
+                     {tokens(0x8000000000000000U, 0x8FFFFFFFFFFFFFFFU),
+                      tokens(0xFFFFFFFFFFFFFFF0U, 0xFFFFFFFFFFFFFFFFU)},
                      NodeId{1},
                      NodeId{2},
                      Phase::kFenced,
@@ -58,12 +58,13 @@ Document example() {
 Document expecting_example() {
   Document document = example();
   document.routers[0].reader = 3;
-  document.expected = {{.name = "black-friday",
-                        .lead_from = UnixMillis{1'760'010'000'000},
-                        .start = UnixMillis{1'760'013'600'000},
-                        .end = UnixMillis{1'760'020'800'000},
-                        .loads = {{range(0x1111000000000000U, 0x1111000000000000U), 250'000'000},
-                                  {range(0x2000000000000000U, 0x2fffffffffffffffU), 900'000'000}}}};
+  document.expected = {
+      {.name = "black-friday",
+       .lead_from = UnixMillis{1'760'010'000'000},
+       .start = UnixMillis{1'760'013'600'000},
+       .end = UnixMillis{1'760'020'800'000},
+       .loads = {{tokens(0x1111000000000000U, 0x1111000000000000U), 250'000'000},
+                 {tokens(0x2000000000000000U, 0x2fffffffffffffffU), 900'000'000}}}};
   return document;
 }
 
@@ -108,7 +109,7 @@ Document leftovers_example() {
   Document document = example();
   for (Router& router : document.routers) router.reader = 5;
   document.moves.push_back({.id = MoveId{42},
-                            .ranges = {range(0x100, 0x1FF)},
+                            .ranges = {tokens(0x100, 0x1FF)},
                             .source = NodeId{2},
                             .destination = NodeId{1},
                             .phase = Phase::kFenced,
@@ -118,12 +119,12 @@ Document leftovers_example() {
                             .takes_back = MoveId{23}});
   document.leftovers = {{.move = MoveId{17},
                          .node = NodeId{4},
-                         .ranges = {range(0x5000000000000000U, 0x5FFFFFFFFFFFFFFFU)},
+                         .ranges = {tokens(0x5000000000000000U, 0x5FFFFFFFFFFFFFFFU)},
                          .since = UnixMillis{1'760'000'000'100},
                          .server = "77ab4c"},
                         {.move = MoveId{23},
                          .node = NodeId{1},
-                         .ranges = {range(0x100, 0x1FF)},
+                         .ranges = {tokens(0x100, 0x1FF)},
                          .since = UnixMillis{1'760'000'000'200},
                          .holder = NodeId{2},
                          .incarnation = {.run_id = "6c4e", .replication_id = "91f0"},

@@ -14,17 +14,17 @@ namespace cleave::ring {
 namespace {
 
 using testing::equal_arcs;
-using Nodes = std::vector<WeightedNode>;
+using WeightedNodes = std::vector<WeightedNode>;
 
-BoundedLoads loads_of(std::span<const Arc> arcs, const Nodes& nodes, std::uint32_t bound,
+BoundedLoads loads_of(std::span<const Arc> arcs, const WeightedNodes& nodes, std::uint32_t bound,
                       Rounding rounding = Rounding::kUp) {
   auto loads = BoundedLoads::build(arcs, nodes, bound, rounding);
   EXPECT_TRUE(loads) << loads.error().message;
   return std::move(*loads);
 }
 
-Nodes equal_nodes(std::uint32_t count) {
-  Nodes nodes;
+WeightedNodes equal_nodes(std::uint32_t count) {
+  WeightedNodes nodes;
   for (std::uint32_t i = 1; i <= count; ++i) nodes.push_back({NodeId{i}});
   return nodes;
 }
@@ -63,7 +63,7 @@ TEST(BoundedLoads, WhatIsReleasedMakesRoom) {
 
 TEST(BoundedLoads, RefuseWhatMakesNoSense) {
   const auto arcs = equal_arcs({1, 2});
-  const auto refused = [&](const Nodes& nodes, std::uint32_t bound) {
+  const auto refused = [&](const WeightedNodes& nodes, std::uint32_t bound) {
     const auto loads = BoundedLoads::build(arcs, nodes, bound);
     return !loads && loads.error().code == Code::kInvalid;
   };
@@ -87,7 +87,7 @@ TEST(BoundedLoads, ANodeWithoutArcsDoesNotCount) {
 
 struct RandomPool {
   std::vector<Arc> arcs;
-  Nodes nodes;
+  WeightedNodes nodes;
   std::uint32_t bound;
   Rounding rounding;
 };
@@ -156,7 +156,7 @@ TEST(BoundedLoads, TheBoundIsTheShareOfTheWeightTimesC) {
 // Nine loads and one more at c = 1.15: 12 places, of which the running sums 2, 7, 12 of the weights
 // 1, 2, 2 of 5 give 2, 5, 5; each rounded up by itself it would be 3, 5, 5.
 TEST(BoundedLoads, HaproxySharesOutWholePlaces) {
-  const Nodes nodes{{NodeId{1}, 1}, {NodeId{2}, 2}, {NodeId{3}, 2}};
+  const WeightedNodes nodes{{NodeId{1}, 1}, {NodeId{2}, 2}, {NodeId{3}, 2}};
   auto haproxy = loads_of(equal_arcs({1, 2, 3}), nodes, 1'150, Rounding::kHaproxy);
   auto paper = loads_of(equal_arcs({1, 2, 3}), nodes, 1'150);
   EXPECT_EQ(haproxy.bound(NodeId{1}), 1U);  // at least one: its share of 2 places is 0.4
@@ -173,7 +173,7 @@ TEST(BoundedLoads, HaproxySharesOutWholePlaces) {
 
 struct VnodePool {
   std::shared_ptr<const Placement> placement;
-  Nodes nodes;
+  WeightedNodes nodes;
 };
 
 VnodePool vnode_pool(std::uint32_t count) {

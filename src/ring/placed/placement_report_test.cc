@@ -15,14 +15,14 @@ namespace {
 using Nodes = std::vector<PlacedNode>;
 
 // A placement that owns its nodes.
-struct Placed {
+struct Reported {
   std::shared_ptr<const Placement> placement;
   Nodes nodes;
 
   PlacementSide side() const { return {*placement, nodes}; }
 };
 
-Placed placed(const SchemeSpec& spec, const Nodes& nodes) {
+Reported reported(const SchemeSpec& spec, const Nodes& nodes) {
   const auto placement = place(spec, nodes);
   EXPECT_TRUE(placement) << placement.error().message;
   return {placement.value_or(nullptr), nodes};
@@ -39,14 +39,14 @@ Nodes random_nodes(Rng& rng, bool weighted) {
 
 // A table of 16384 equal entries: 8192 each of two nodes, 5462 or 5461 of three.
 TEST(NodeShares, AreWhatTheArcsSumTo) {
-  const auto two = node_shares(placed({.name = "redis-cluster"}, {{"a"}, {"b"}}).side());
+  const auto two = node_shares(reported({.name = "redis-cluster"}, {{"a"}, {"b"}}).side());
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[0].owned, kAllTokens / 2);
   EXPECT_EQ(two[0].wanted, kAllTokens / 2);
   EXPECT_EQ(two[0].load_ppm(), 1'000'000U);
   EXPECT_EQ(two[0].arcs, 1U);
   EXPECT_EQ(peak_ppm(two), 1'000'000U);
-  const auto weighted = node_shares(placed({.name = "vnode"}, {{"a", 1}, {"b", 3}}).side());
+  const auto weighted = node_shares(reported({.name = "vnode"}, {{"a", 1}, {"b", 3}}).side());
   EXPECT_EQ(weighted[0].wanted, kAllTokens / 4);
   EXPECT_EQ(weighted[1].wanted, kAllTokens / 4 * 3);
   EXPECT_EQ(weighted[0].owned + weighted[1].owned, kAllTokens);
@@ -57,7 +57,8 @@ TEST(NodeShares, AreWhatTheArcsSumTo) {
 TEST(NodeShares, SumToEverythingOnEveryScheme) {
   for (const SchemeText& scheme : schemes()) {
     SCOPED_TRACE(scheme.name);
-    const Placed ring = placed({.name = std::string(scheme.name)}, {{"a"}, {"b"}, {"c"}, {"d"}});
+    const Reported ring =
+        reported({.name = std::string(scheme.name)}, {{"a"}, {"b"}, {"c"}, {"d"}});
     Wide owned = 0;
     std::size_t arcs = 0;
     for (const NodeShare& each : node_shares(ring.side())) {
@@ -96,8 +97,8 @@ TEST(PlacementMoves, ShareAndFlowsFitEachOther) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
     const std::string scheme = rng.chance(1, 2) ? "vnode" : "twemproxy-ketama";
-    const Placed before = placed({.name = scheme}, random_nodes(rng, true));
-    const Placed after = placed({.name = scheme}, random_nodes(rng, true));
+    const Reported before = reported({.name = scheme}, random_nodes(rng, true));
+    const Reported after = reported({.name = scheme}, random_nodes(rng, true));
     const auto by_tokens = moves_by_tokens(before.side(), after.side());
     ASSERT_TRUE(by_tokens);
     expect_sums_fit(*by_tokens);
@@ -111,8 +112,8 @@ TEST(PlacementMoves, ShareAndFlowsFitEachOther) {
 
 // What keys tell is what tokens tell, within five standard deviations of a sample.
 TEST(PlacementMoves, KeysTellWhatTokensTell) {
-  const Placed before = placed({.name = "vnode"}, {{"a"}, {"b"}, {"c"}});
-  const Placed after = placed({.name = "vnode"}, {{"a"}, {"b", 2}, {"d"}});
+  const Reported before = reported({.name = "vnode"}, {{"a"}, {"b"}, {"c"}});
+  const Reported after = reported({.name = "vnode"}, {{"a"}, {"b", 2}, {"d"}});
   const auto exact = moves_by_tokens(before.side(), after.side());
   const auto sampled = moves_by_keys(before.side(), after.side(), sample_keys(1, 20'000));
   ASSERT_TRUE(exact && sampled);
@@ -123,8 +124,8 @@ TEST(PlacementMoves, KeysTellWhatTokensTell) {
 }
 
 TEST(PlacementMoves, AJoinOnACircleMovesTheLeast) {
-  const Placed before = placed({.name = "vnode"}, {{"a"}, {"b"}});
-  const Placed after = placed({.name = "vnode"}, {{"a"}, {"b"}, {"c"}});
+  const Reported before = reported({.name = "vnode"}, {{"a"}, {"b"}});
+  const Reported after = reported({.name = "vnode"}, {{"a"}, {"b"}, {"c"}});
   const auto moves = moves_by_tokens(before.side(), after.side());
   ASSERT_TRUE(moves);
   EXPECT_EQ(moves->moved, moves->least);
@@ -134,8 +135,8 @@ TEST(PlacementMoves, AJoinOnACircleMovesTheLeast) {
 // Two nodes to three: keys i % 2 and i % 3 agree for i % 6 in {0, 1} only, so that 4 of 6 move; the
 // least is the joiner's third.
 TEST(PlacementMoves, AJoinOnAModuloMovesMuchMore) {
-  const Placed before = placed({.name = "twemproxy-modula"}, {{"a"}, {"b"}});
-  const Placed after = placed({.name = "twemproxy-modula"}, {{"a"}, {"b"}, {"c"}});
+  const Reported before = reported({.name = "twemproxy-modula"}, {{"a"}, {"b"}});
+  const Reported after = reported({.name = "twemproxy-modula"}, {{"a"}, {"b"}, {"c"}});
   EXPECT_FALSE(moves_by_tokens(before.side(), after.side()));
   const auto moves = moves_by_keys(before.side(), after.side(), sample_keys(1, 30'000));
   ASSERT_TRUE(moves);
@@ -144,7 +145,7 @@ TEST(PlacementMoves, AJoinOnAModuloMovesMuchMore) {
 }
 
 TEST(PlacementMoves, KeysWithoutAPlaceDoNotCount) {
-  const Placed ring = placed({.name = "nginx", .options = {{"method", "consistent"}}}, {{"a"}});
+  const Reported ring = reported({.name = "nginx", .options = {{"method", "consistent"}}}, {{"a"}});
   const std::vector<std::string> keys{"", "k"};
   const auto moves = moves_by_keys(ring.side(), ring.side(), keys);
   ASSERT_TRUE(moves);
@@ -154,7 +155,7 @@ TEST(PlacementMoves, KeysWithoutAPlaceDoNotCount) {
 }
 
 TEST(KeySpread, CountsWhereKeysFall) {
-  const Placed ring = placed({.name = "nginx"}, {{"a"}, {"b", 3}});
+  const Reported ring = reported({.name = "nginx"}, {{"a"}, {"b", 3}});
   std::vector<std::string> keys = sample_keys(1, 4'000);
   keys.emplace_back();  // nginx spreads the empty key round robin
   const KeySpread spread = spread_of(ring.side(), keys);
@@ -170,7 +171,7 @@ TEST(SampleKeys, FollowTheSeedAndHaveAPlaceOnEveryScheme) {
   EXPECT_NE(sample_keys(7, 100), sample_keys(8, 100));
   const std::vector<std::string> keys = sample_keys(1, 1'000);
   for (const SchemeText& scheme : schemes()) {
-    const Placed ring = placed({.name = std::string(scheme.name)}, {{"a"}, {"b"}});
+    const Reported ring = reported({.name = std::string(scheme.name)}, {{"a"}, {"b"}});
     EXPECT_EQ(spread_of(ring.side(), keys).unplaced, 0U) << scheme.name;
   }
 }

@@ -17,10 +17,10 @@ namespace {
 
 using testing::equal_arcs;
 using Strategy = Replication::Strategy;
-using Nodes = std::vector<NodeId>;
+using Holders = std::vector<NodeId>;
 
-Nodes ids(const std::vector<std::uint32_t>& numbers) {
-  Nodes nodes;
+Holders ids(const std::vector<std::uint32_t>& numbers) {
+  Holders nodes;
   for (const std::uint32_t number : numbers) nodes.push_back(NodeId{number});
   return nodes;
 }
@@ -32,7 +32,7 @@ ReplicaTable table_of(std::span<const Arc> arcs, std::span<const Site> sites,
   return std::move(*table);
 }
 
-Nodes of(const ReplicaTable& table, std::uint32_t arc) {
+Holders of(const ReplicaTable& table, std::uint32_t arc) {
   const auto nodes = table.of_arc(arc);
   return {nodes.begin(), nodes.end()};
 }
@@ -221,12 +221,12 @@ class NaiveRule {
   std::set<NodeId> nodes_;
 };
 
-Nodes naive(const Cluster& cluster, std::size_t from) {
+Holders naive(const Cluster& cluster, std::size_t from) {
   std::vector<NaiveRule> rules;
   for (const DatacenterReplicas& each : cluster.replication.wanted) {
     rules.emplace_back(cluster, each.datacenter, each.replicas);
   }
-  Nodes nodes;
+  Holders nodes;
   for (std::size_t i = 0; i < cluster.arcs.size(); ++i) {
     const NodeId node = cluster.arcs[(from + i) % cluster.arcs.size()].node;
     for (NaiveRule& rule : rules) {
@@ -282,7 +282,7 @@ TEST(Replicas, AreNeverTwoOnANodeNorOnARackWhereRacksSufficeAndSayWhatIsShort) {
     const Cluster cluster = random_cluster(rng);
     if (cluster.replication.strategy == Strategy::kSimple) continue;
     const auto table = table_of(cluster.arcs, cluster.sites, cluster.replication);
-    Nodes owners;
+    Holders owners;
     for (const Arc& arc : cluster.arcs) owners.push_back(arc.node);
     for (const DatacenterReplicas& wanted : cluster.replication.wanted) {
       const Met there = met(cluster, wanted.datacenter, owners);

@@ -17,14 +17,14 @@ using testing::VectorJson;
 
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63U;
 
-struct Cluster {
+struct VectorCluster {
   std::map<Token, NodeId> points;
   std::vector<Site> sites;
   Replication replication;
 };
 
-Cluster cluster_of(const VectorJson& json) {
-  Cluster cluster;
+VectorCluster cluster_of(const VectorJson& json) {
+  VectorCluster cluster;
   for (const VectorJson& node : json["nodes"]) {
     const NodeId id{static_cast<std::uint32_t>(cluster.sites.size()) + 1};
     cluster.sites.push_back({id, node["rack"], node["datacenter"]});
@@ -68,7 +68,7 @@ TEST(ReplicaVectors, AreTheChoiceOfCassandra) {
   const VectorJson file = testing::read_vectors("cassandra_network_topology.json");
   std::size_t compared = 0;
   for (const VectorJson& json : file["clusters"]) {
-    const Cluster cluster = cluster_of(json);
+    const VectorCluster cluster = cluster_of(json);
     const auto table =
         ReplicaTable::build(arcs_of(cluster.points), cluster.sites, cluster.replication);
     ASSERT_TRUE(table) << table.error().message;

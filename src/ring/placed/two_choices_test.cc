@@ -12,9 +12,9 @@ namespace cleave::ring {
 namespace {
 
 using testing::equal_arcs;
-using Nodes = std::vector<WeightedNode>;
+using WeightedNodes = std::vector<WeightedNode>;
 
-TwoChoices choices_of(std::span<const Arc> arcs, const Nodes& nodes) {
+TwoChoices choices_of(std::span<const Arc> arcs, const WeightedNodes& nodes) {
   auto choices = TwoChoices::build(arcs, nodes);
   EXPECT_TRUE(choices) << choices.error().message;
   return std::move(*choices);
@@ -22,7 +22,7 @@ TwoChoices choices_of(std::span<const Arc> arcs, const Nodes& nodes) {
 
 struct Pool {
   std::vector<Arc> arcs;
-  Nodes nodes;
+  WeightedNodes nodes;
 };
 
 Pool equal_pool(std::uint32_t count) {

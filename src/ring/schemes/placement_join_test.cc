@@ -10,7 +10,7 @@
 namespace cleave::ring {
 namespace {
 
-std::vector<SchemeSpec> specs() {
+std::vector<SchemeSpec> joined_specs() {
   return {{.name = "vnode", .options = {{"points", "3"}}},
           {.name = "murmur64a-vnode", .options = {{"points", "2"}}},
           {.name = "java-vnode", .options = {{"points", "30"}}},  // crowded, with equal points
@@ -30,7 +30,7 @@ std::string some_name(Rng& rng, std::size_t index) {
 }
 
 TEST(PlaceJoined, GivesWhatPlaceGives) {
-  const std::vector<SchemeSpec> all = specs();
+  const std::vector<SchemeSpec> all = joined_specs();
   for (std::uint64_t seed = 0; seed < 1'200; ++seed) {
     const SchemeSpec& spec = all[seed % all.size()];
     SCOPED_TRACE(spec.name + ", seed " + std::to_string(seed));
