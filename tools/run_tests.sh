@@ -59,13 +59,25 @@ end_one() {
     "$(clock $((SECONDS - begun)))" "$name" "$good" "$( ((bad == 0)) || echo "$bad FAILED")" \
     $((SECONDS - since))
   if ((bad > 0)); then
-    failures+=("$name$(grep -hE '^\[  FAILED  \] [A-Za-z].*[^:]$|^(FAIL|ERROR): ' "$work/$number" |
-      sed -E 's/^\[  FAILED  \] /  /; s/^(FAIL|ERROR): /  /; s/ \([0-9]+ ms\)$//' | sort -u |
-      sed 's/^/\n  /')")
+    failures+=("$name$(failed_tests "$work/$number")$(failed_why "$work/$number")")
     echo "FAILED: $name (exit code $code)"
     tail -n 120 "$work/$number"
   fi
   rm "$work/$number"
+}
+
+# failed_tests LOG: their names.
+failed_tests() {
+  grep -hE '^\[  FAILED  \] [A-Za-z].*[^:]$|^(FAIL|ERROR): ' "$1" |
+    sed -E 's/^\[  FAILED  \] /  /; s/^(FAIL|ERROR): /  /; s/ \([0-9]+ ms\)$//' | sort -u |
+    sed 's/^/  /; 1s/^/\n/'
+}
+
+# failed_why LOG: what failed where, for who sees the end of the output only.
+failed_why() {
+  local pattern=': Failure$|, in test_|^[A-Za-z.]*(Error|Exception|Expired): |: CHECK\(.*failed'
+  grep -hE -A 4 --no-group-separator "$pattern" "$1" |
+    cut -c 1-300 | head -n 40 | sed 's/^/      /; 1s/^/\n/'
 }
 
 end_all() { while ((${#piece_of[@]} > 0)); do end_one; done; }

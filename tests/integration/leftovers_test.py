@@ -233,6 +233,7 @@ class Restored(Pool):
         router.leading()
         router.post("/resume")
         move = router.get("/moves")["leftovers"][0]["move"]
+        harness.wait_for("the trouble", lambda: self.troubles("leftover-kept"), 25)
         self.assertIn(f"`cleave leftovers --clean {move}`", self.status())
         router.cleave("leftovers", "--clean", str(move))
         harness.wait_for("no leftover", lambda: not router.get("/moves")["leftovers"])
