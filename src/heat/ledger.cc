@@ -29,6 +29,7 @@ constexpr std::uint64_t kShiftPpm = 50'000;  // of all load
 std::uint64_t count_of(nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
 std::uint64_t per_second(std::uint64_t amount, nanoseconds covered) {
+  CHECK(covered > nanoseconds{0});
   return static_cast<std::uint64_t>(Wide{amount} * kSecond / count_of(covered));
 }
 
@@ -75,6 +76,7 @@ void Ledger::set_view(ring::RingSnapshot view) {
     view_ = std::move(view);
     return;
   }
+  CHECK(series_.size() == view_->entries().size());
   std::vector<Series> series(count);
   std::map<BookId, Book> books = books_;
   for (auto& [id, book] : books) {
@@ -99,9 +101,11 @@ void Ledger::set_view(ring::RingSnapshot view) {
 // The entries that `range` overlaps, with fractions that add up to the whole.
 std::vector<Ledger::Share> Ledger::shares(const ring::TokenRange& range,
                                           const ring::RingView& view) const {
+  CHECK(range.first <= range.last);
   std::vector<Share> result;
   Fraction left = kWhole;
   for (std::uint32_t at = view.find(range.first).value();; ++at) {
+    CHECK(at < view.entries().size());  // the last one ends with the last token
     const ring::TokenRange& entry = view.entries()[at].range;
     if (entry.last >= range.last) {
       result.push_back({at, left});
@@ -124,6 +128,7 @@ Folded Ledger::fold(const SessionId& session, const Report& report, Instant now)
     case Folded::kAbsurd: ++refused_.absurd; return judged;
     case Folded::kStale: ++refused_.stale; break;
   }
+  CHECK(series_.size() == view_->entries().size());
   Book& book = books_[id];
   book.pending.resize(series_.size());
   book.rates.resize(series_.size());
@@ -173,6 +178,7 @@ void Ledger::tick(Instant now) {
   tick_books(now, elapsed);
   std::vector<Amounts> rates(series_.size());
   for (const auto& [id, book] : books_) {
+    CHECK(book.rates.size() == rates.size());
     for (std::size_t at = 0; at < rates.size(); ++at) rates[at] += book.rates[at];
   }
   const bool new_window = (now - began_) / Series::kWindow != (ticked_ - began_) / Series::kWindow;
@@ -265,6 +271,7 @@ void Ledger::tick_keys(nanoseconds elapsed) {
   std::ranges::nth_element(rates, rates.begin() + kKeysMax, std::greater{});
   const std::uint64_t least = rates[kKeysMax];
   std::erase_if(keys_, [&](const auto& each) { return each.second.rate <= least; });
+  CHECK(keys_.size() <= kKeysMax);
 }
 
 Picture Ledger::picture(Instant now) const {
@@ -280,6 +287,7 @@ Picture Ledger::picture(Instant now) const {
     std::uint64_t load = 0;
     for (const Amounts& rate : book.rates) load += rate.load;
     const nanoseconds age = now - book.heard;
+    CHECK(age >= nanoseconds{0});
     picture.sources.push_back({.session = id.first,
                                .recorder = id.second,
                                .age = age,
@@ -290,6 +298,7 @@ Picture Ledger::picture(Instant now) const {
 }
 
 void Ledger::add_ranges(Picture& picture) const {
+  CHECK(series_.size() == view_->entries().size());
   std::map<NodeId, NodeLoad> nodes;
   for (const ring::Node& node : view_->document().nodes) nodes[node.id].node = node.id;
   for (std::size_t at = 0; at < series_.size(); ++at) {

@@ -109,6 +109,7 @@ std::vector<Report> Recorder::Impl::take(Instant now) {
 
 void Recorder::Impl::sample(const Counter& counter, Token token, std::string_view key,
                             std::uint32_t weight_ns) {
+  CHECK(counter.keys < keys_.size());
   draw_skip();
   samples_.push_back({token, weight_ns});
   keys_[counter.keys].second.add(key, token, std::uint64_t{weight_ns} * thinning_);
@@ -118,6 +119,7 @@ void Recorder::Impl::sample(const Counter& counter, Token token, std::string_vie
 // Uniform in 1 .. 2 x thinning - 1: every request is as likely as every other to be sampled, and no
 // rhythm of the traffic can stay in step with the sampling.
 void Recorder::Impl::draw_skip() {
+  CHECK(thinning_ > 0 && thinning_ <= kThinningMax);
   skip_ = 1 + static_cast<std::uint32_t>(rng_.below(std::uint64_t{thinning_} * 2 - 1));
 }
 
@@ -127,6 +129,7 @@ void Recorder::Impl::halve_samples() {
 }
 
 void Recorder::Impl::close_interval(Instant now) {
+  CHECK(view_ != nullptr && counters_.size() == view_->entries().size());
   Report report{.recorder = name_,
                 .sequence = ++sequence_,
                 .epoch = view_->epoch(),
@@ -140,6 +143,7 @@ void Recorder::Impl::close_interval(Instant now) {
   for (std::size_t at = 0; at < counters_.size(); ++at) {
     Counter& counter = counters_[at];
     if (counter.requests == 0) continue;
+    CHECK(counter.writes <= counter.requests);
     const ring::Entry& entry = view_->entries()[at];
     report.sums.push_back({.range = entry.range,
                            .node = entry.node,
@@ -158,6 +162,7 @@ void Recorder::Impl::close_interval(Instant now) {
   since_ = now;
   if (closed_.size() >= kReportsMax) closed_.erase(closed_.begin());
   closed_.push_back(std::move(report));
+  CHECK(closed_.size() <= kReportsMax);
 }
 
 void Recorder::Impl::adapt(std::uint64_t requests, nanoseconds covers) {

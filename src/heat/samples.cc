@@ -1,6 +1,7 @@
 #include "heat/samples.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -49,6 +50,7 @@ std::vector<TokenLoad> merged_runs(const std::vector<TokenLoad>& left,
 // and so does the shape down to `step` tokens. Only tokens without weight of their own are joined:
 // a hot one stays where it is.
 void coarsen(std::vector<TokenLoad>& tokens, std::size_t count_max) {
+  CHECK(count_max > 0);
   if (tokens.size() <= count_max) return;
   const std::size_t step = (tokens.size() + count_max - 1) / count_max;
   Wide total = 0;
@@ -79,6 +81,8 @@ void coarsen(std::vector<TokenLoad>& tokens, std::size_t count_max) {
 }  // namespace
 
 Shape::Shape(std::vector<TokenLoad> tokens) : tokens_(std::move(tokens)) {
+  CHECK(std::ranges::adjacent_find(tokens_, std::greater_equal{}, &TokenLoad::token) ==
+        tokens_.end());
   loads_before_.reserve(tokens_.size() + 1);
   samples_before_.reserve(tokens_.size() + 1);
   loads_before_.push_back(0);
@@ -95,6 +99,7 @@ std::size_t Shape::at(Token token) const {
 }
 
 std::span<const TokenLoad> Shape::tokens_in(const ring::TokenRange& range) const {
+  CHECK(range.first <= range.last);
   const std::size_t begin = at(range.first);
   const std::size_t end =
       range.last == ring::kLastToken ? tokens_.size() : at(Token{range.last.value() + 1});
@@ -120,6 +125,7 @@ Fraction Shape::share(const ring::TokenRange& piece, const ring::TokenRange& who
   if (piece == whole) return kWhole;
   if (samples_in(whole) >= kSamplesEnough) {
     const std::uint64_t all = load_in(whole);
+    CHECK(load_in(piece) <= all);
     if (all > 0) return static_cast<Fraction>((Wide{load_in(piece)} << 32U) / all);
   }
   // Widths go up to 2^64: take 32 bits off both, so that the product fits.
@@ -130,6 +136,7 @@ Fraction Shape::share(const ring::TokenRange& piece, const ring::TokenRange& who
 }
 
 void SampleBook::add(std::span<const Sample> samples, std::uint32_t thinning) {
+  CHECK(thinning > 0);
   for (const Sample& each : samples) {
     open_.push_back({each.token, std::uint64_t{each.weight_ns} * thinning, 1});
   }
@@ -145,6 +152,7 @@ void SampleBook::tick() {
   coarsen(open_, kTokensPerTick);
   closed_.push_front(std::exchange(open_, {}));
   if (closed_.size() > kTicks) closed_.pop_back();
+  CHECK(closed_.size() <= kTicks);
 }
 
 Shape SampleBook::shape() const {

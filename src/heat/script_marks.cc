@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::heat {
 
 std::vector<ScriptMark> ScriptMarks::take(Instant now) {
   std::vector<ScriptMark> marks;
   if (!any_ && seen_.empty()) return marks;
   if (seen_.empty()) seen_.assign(kScriptBuckets, Instant{0});
+  CHECK(seen_.size() == kScriptBuckets);
   any_ = false;
   turn_ = (turn_ + 1) % kTurns;
   for (std::size_t bucket = 0; bucket < kScriptBuckets; ++bucket) {
@@ -15,6 +18,7 @@ std::vector<ScriptMark> ScriptMarks::take(Instant now) {
     if (noted) seen_[bucket] = now;
     if (seen_[bucket] == Instant{0} || (!noted && bucket % kTurns != turn_)) continue;
     const nanoseconds age = now - seen_[bucket];
+    CHECK(age >= nanoseconds{0});
     if (age > kScriptMemory) continue;
     marks.push_back(
         {.bucket = static_cast<std::uint16_t>(bucket),

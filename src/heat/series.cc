@@ -41,11 +41,14 @@ Fraction halved_for(nanoseconds elapsed, nanoseconds half_life) {
 }
 
 void Series::push(const Amounts& rate, nanoseconds elapsed) {
+  CHECK(elapsed.count() > 0);
+  CHECK(rate.writes <= rate.requests);
   std::ranges::copy_backward(ticks_.begin(), ticks_.end() - 1, ticks_.end());
   ticks_[0] = rate;
   valid_ = std::min(valid_ + 1, static_cast<std::uint32_t>(kTicks));
   pushes_ = std::min(pushes_ + 1, 1'000'000U);
   const Fraction plain_mean = kWhole - kWhole / pushes_;
+  CHECK(pushes_ > 0);
   const Fraction keep = std::min(plain_mean, halved_for(elapsed, kSlowHalfLife));
   slow_ = part_of(slow_, keep) + part_of(rate.load, kWhole - keep);
   peaks_[0] = std::max(peaks_[0], mean().load);
@@ -81,6 +84,7 @@ Load Series::load() const {
 }
 
 Amounts Series::mean() const {
+  CHECK(valid_ <= kTicks);
   Amounts sum;
   for (std::size_t at = 0; at < valid_; ++at) sum += ticks_[at];
   const std::uint64_t count = std::max(valid_, 1U);

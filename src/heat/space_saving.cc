@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/hash.h"
 
 namespace cleave::heat {
 
 void SpaceSaving::add(std::string_view key, Token token, std::uint64_t weight) {
+  CHECK(used_ <= kCounters);
   // The whole key is hashed, also where only its beginning is kept as its name.
   const std::uint64_t hash = xxh3_64(key);
   const auto known = hashes_.begin() + static_cast<std::ptrdiff_t>(used_);
@@ -32,7 +34,8 @@ void SpaceSaving::add(std::string_view key, Token token, std::uint64_t weight) {
 std::vector<HotKey> SpaceSaving::top(NodeId node, std::size_t count_max) const {
   std::vector<HotKey> result;
   for (std::size_t at = 0; at < used_; ++at) {
-    if (weights_[at] <= errors_[at]) continue;
+    CHECK(errors_[at] <= weights_[at]);
+    if (weights_[at] == errors_[at]) continue;
     result.push_back({.key = names_[at].key,
                       .token = names_[at].token,
                       .node = node,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -19,6 +20,7 @@ constexpr std::size_t kRangesMax = std::size_t{1} << 31U;
 
 TokenIndex::TokenIndex(std::vector<Token> firsts) : firsts_(std::move(firsts)) {
   CHECK(!firsts_.empty() && firsts_.size() <= kRangesMax && firsts_.front() == Token{0});
+  CHECK(std::ranges::adjacent_find(firsts_, std::greater_equal{}) == firsts_.end());
   const auto ranges = static_cast<std::uint32_t>(firsts_.size());
   const std::size_t steps = std::bit_floor(ranges * kStepsPerRangeMax);
   shift_ = 64U - static_cast<unsigned>(std::countr_zero(steps));
@@ -31,6 +33,7 @@ TokenIndex::TokenIndex(std::vector<Token> firsts) : firsts_(std::move(firsts)) {
   }
   std::uint32_t at = 0;
   for (std::uint32_t& first : radix_) first = at = std::max(at, first);
+  CHECK(radix_.back() == ranges - 1);
   if (ranges > kCompared) searched_from_ = ranges - kCompared;
 }
 

@@ -26,10 +26,12 @@ bool same_word(std::string_view left, std::string_view right) {
 
 CommandTable::CommandTable(std::vector<CommandSpec> commands) : commands_(std::move(commands)) {
   CHECK(commands_.size() < 0xFFFF);
+  CHECK(std::ranges::is_sorted(commands_, {}, &CommandSpec::name));
   for (CommandSpec& spec : commands_) {
     spec.ordinal = ordinals_++;
     for (CommandSpec& sub : spec.subcommands) sub.ordinal = ordinals_++;
   }
+  CHECK(ordinals_ >= commands_.size());
   places_.resize(std::bit_ceil(std::max<std::size_t>(commands_.size(), 1) * 4));
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     std::size_t place = xxh3_64(commands_[i].name) & (places_.size() - 1);
@@ -39,6 +41,7 @@ CommandTable::CommandTable(std::vector<CommandSpec> commands) : commands_(std::m
 }
 
 const CommandSpec* CommandTable::find(std::string_view name) const {
+  CHECK(!places_.empty());
   std::array<char, kNameBytesMax> buffer;
   if (name.size() > buffer.size()) return nullptr;
   std::ranges::transform(name, buffer.begin(), lower);
@@ -52,6 +55,7 @@ const CommandSpec* CommandTable::find(std::string_view name) const {
 }
 
 const CommandSpec* CommandTable::find(std::span<const std::string_view> args) const {
+  CHECK(!args.empty());
   const CommandSpec* spec = find(args[0]);
   if (spec == nullptr || spec->subcommands.empty() || args.size() < 2) return spec;
   for (const CommandSpec& sub : spec->subcommands) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/own_names.h"
 #include "route/known_commands.h"
 
@@ -34,6 +35,7 @@ bool names_database(Args args) {
 }  // namespace
 
 std::string unknown_command(std::span<const std::string_view> args) {
+  CHECK(!args.empty());
   std::string rest;
   for (std::size_t i = 1; i < args.size() && rest.size() < kShownBytesMax; ++i) {
     const std::string_view arg = shown(args[i], kShownBytesMax - rest.size());
@@ -44,6 +46,7 @@ std::string unknown_command(std::span<const std::string_view> args) {
 }
 
 std::string unknown_subcommand(std::span<const std::string_view> args) {
+  CHECK(args.size() > 1);
   std::string container(args[0]);
   for (char& letter : container) {
     if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - ('a' - 'A'));

@@ -17,6 +17,7 @@ void refuse(Decision& decision, std::string text) {
 }
 
 bool one_token(std::span<const KeyPlace> keys) {
+  CHECK(!keys.empty());
   for (const KeyPlace& key : keys) {
     if (key.token != keys[0].token) return false;
   }
@@ -86,6 +87,7 @@ void Router::route(std::span<const std::string_view> args, const ring::RingView&
 
 void Router::route_by_keys(std::span<const std::string_view> args, const ring::RingView& view,
                            Decision& decision) const {
+  CHECK(decision.spec != nullptr && decision.args_per_key > 0);
   const CommandSpec& spec = *decision.spec;
   if ((args.size() - 1) % decision.args_per_key != 0) return refuse(decision, wrong_arity(spec));
   decision.positions.clear();
@@ -105,6 +107,7 @@ void Router::route_by_keys(std::span<const std::string_view> args, const ring::R
 
 bool Router::add_key(std::span<const std::string_view> args, std::uint32_t position,
                      const ring::RingView& view, Decision& decision) const {
+  CHECK(position > 0);  // the name is no key
   if (position >= args.size()) {
     refuse(decision, wrong_arity(*decision.spec));
     return false;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/check.h"
 #include "route/command_table.h"
 
 namespace cleave::route {
@@ -49,6 +50,7 @@ const Named* find(std::string_view name) {
 
 // Every `step`th from `first` on.
 Elements each_from(Args args, std::size_t first, std::size_t step) {
+  CHECK(step > 0 && first > 1);  // behind the name and the key
   if (args.size() <= first || (args.size() - first) % step != 0) return {};
   Elements elements;
   for (std::size_t i = first; i < args.size(); i += step) elements.emplace_back(args[i]);
@@ -97,12 +99,14 @@ Elements found(Args args, Shape shape) {
 }  // namespace
 
 std::vector<std::string> touched_elements(std::span<const std::string_view> args) {
+  CHECK(!args.empty());
   const Named* const command = find(args[0]);
   if (command == nullptr || args.size() > 2 * kElementsMax) return {};
   Elements elements = found(args, command->shape);
   std::ranges::sort(elements);
   const auto doubled = std::ranges::unique(elements);
   elements.erase(doubled.begin(), doubled.end());
+  CHECK(elements.size() <= args.size());
   return elements;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/hex.h"
 
 namespace cleave::wire {
@@ -61,6 +62,7 @@ class Cutter {
       } else if (const auto byte_of_it = hex_byte(peek(1), peek(2)); peek(0) == 'x' && byte_of_it) {
         argument.push_back(*byte_of_it);
         at_ += 3;
+        CHECK(at_ <= line_.size());
       } else {
         argument.push_back(unescaped(line_[at_++]));
       }

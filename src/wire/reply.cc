@@ -1,4 +1,5 @@
 #include "wire/reply.h"
+#include "base/check.h"
 
 #include "base/limits.h"
 #include "wire/number.h"
@@ -10,8 +11,10 @@ namespace {
 // Takes one reply off the front of `raw`. The scanner has approved of all of it, nesting included,
 // so lengths and separators are not looked at again.
 Reply take(std::string_view& raw) {
+  CHECK(!raw.empty());
   const char type = raw.front();
   const std::size_t end = raw.find("\r\n");
+  CHECK(end != std::string_view::npos);
   std::string_view line = raw.substr(1, end - 1);
   raw.remove_prefix(end + 2);
   if (type == '+') return {.type = Reply::Type::kStatus, .text = std::string(line)};
@@ -22,6 +25,7 @@ Reply take(std::string_view& raw) {
   if (number < 0) return {};
   if (type == '$') {
     const auto bytes = static_cast<std::size_t>(number);
+    CHECK(raw.size() >= bytes + 2);
     Reply bulk{.type = Reply::Type::kBulk, .text = std::string(raw.substr(0, bytes))};
     raw.remove_prefix(bytes + 2);
     return bulk;
@@ -39,7 +43,9 @@ Result<Reply> parse_reply(std::string_view raw) {
   if (!bytes) return std::unexpected(bytes.error());
   if (*bytes == 0) return fail(Code::kInvalid, "a reply is cut off");
   if (*bytes != raw.size()) return fail(Code::kInvalid, "bytes follow a reply");
-  return take(raw);
+  Reply reply = take(raw);
+  CHECK(raw.empty());
+  return reply;
 }
 
 }  // namespace cleave::wire

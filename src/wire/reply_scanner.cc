@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "wire/number.h"
 
 namespace cleave::wire {
@@ -22,6 +23,7 @@ std::string excerpt(std::string_view bytes) {
 }  // namespace
 
 Result<std::size_t> ReplyScanner::scan(std::string_view pending) {
+  CHECK(scanned_ <= pending.size());  // the bytes of the call before are still there
   Step step = Step::kRead;
   while (step == Step::kRead && !done_) step = read_element(pending);
   if (step == Step::kBroken) {
@@ -34,6 +36,7 @@ Result<std::size_t> ReplyScanner::scan(std::string_view pending) {
                 "a reply is larger than " + std::to_string(limits_.reply_bytes_max) + " bytes");
   }
   if (step == Step::kMore) return 0U;
+  CHECK(depth_ == 0 && bulk_bytes_ < 0);
   scanned_ = 0;
   searched_ = 0;
   done_ = false;
@@ -118,6 +121,7 @@ ReplyScanner::Step ReplyScanner::read_number(std::string_view pending, std::int6
 }
 
 ReplyScanner::Step ReplyScanner::read_bulk_bytes(std::string_view pending) {
+  CHECK(bulk_bytes_ >= 0);
   const auto bytes = static_cast<std::size_t>(bulk_bytes_);
   if (pending.size() - scanned_ < bytes + 2) return Step::kMore;
   const char* const after = pending.data() + scanned_ + bytes;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "wire/inline_args.h"
 #include "wire/number.h"
 
@@ -35,6 +36,7 @@ std::size_t find_line_end(std::string_view text, std::size_t from, std::size_t w
 }  // namespace
 
 Result<std::size_t> RequestParser::parse(std::string_view pending, Request& request) {
+  CHECK(scanned_ <= pending.size());  // the bytes of the call before are still there
   Step step = Step::kRead;
   if (args_wanted_ < 0) {
     if (pending.empty()) return 0U;
@@ -53,6 +55,7 @@ Result<std::size_t> RequestParser::parse(std::string_view pending, Request& requ
 }
 
 std::size_t RequestParser::parse_usual(std::string_view pending, Request& request) {
+  CHECK(scanned_ == 0);
   const char* const begin = pending.data();
   const char* const end = begin + pending.size();
   std::int64_t count = 0;
@@ -159,6 +162,7 @@ RequestParser::Step RequestParser::read_line(std::string_view pending, std::stri
 }
 
 std::size_t RequestParser::finish(std::string_view pending, Request& request) {
+  CHECK(std::cmp_equal(pieces_.size(), args_wanted_) && bulk_bytes_ < 0);
   args_.clear();
   for (const Piece& piece : pieces_) args_.emplace_back(pending.data() + piece.offset, piece.bytes);
   const std::size_t taken = scanned_;
@@ -172,6 +176,7 @@ std::size_t RequestParser::finish(std::string_view pending, Request& request) {
 }
 
 Result<std::size_t> RequestParser::parse_inline(std::string_view pending, Request& request) {
+  CHECK(args_wanted_ < 0 && pieces_.empty());
   const std::size_t window = limits_.inline_bytes_max + 1 - scanned_;
   const std::size_t newline = find_line_end(pending, scanned_, window, '\n');
   if (newline == std::string_view::npos) {

@@ -1,5 +1,6 @@
 #include "balance/input/named_constants.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -15,6 +16,8 @@ using Member =
 struct Row {
   std::string_view name;
   Member member;
+  std::uint64_t least = 0;  // 1 where the planner divides by it
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
 // A constant that is missing here fails NamedConstants.NamesEveryMember.
@@ -22,7 +25,7 @@ constexpr Row kRows[] = {
     {"hot_ppm", &Constants::hot_ppm},
     {"hot_mean_ppm", &Constants::hot_mean_ppm},
     {"hot_ticks", &Constants::hot_ticks},
-    {"hot_ticks_of", &Constants::hot_ticks_of},
+    {"hot_ticks_of", &Constants::hot_ticks_of, 1, 8},
     {"unusual_ppm", &Constants::unusual_ppm},
     {"hot_capacity_ppm", &Constants::hot_capacity_ppm},
     {"urgent_capacity_ppm", &Constants::urgent_capacity_ppm},
@@ -45,7 +48,7 @@ constexpr Row kRows[] = {
     {"sink_ppm", &Constants::sink_ppm},
     {"fill_ppm", &Constants::fill_ppm},
     {"bound_slack_ppm", &Constants::bound_slack_ppm},
-    {"unseen_ppm", &Constants::unseen_ppm},
+    {"unseen_ppm", &Constants::unseen_ppm, 1},
     {"piece_over_ppm", &Constants::piece_over_ppm},
     {"piece_min_ppm", &Constants::piece_min_ppm},
     {"gain_min_ppm", &Constants::gain_min_ppm},
@@ -54,7 +57,7 @@ constexpr Row kRows[] = {
     {"larger_gain_ppm", &Constants::larger_gain_ppm},
     {"flaps_max", &Constants::flaps_max},
     {"pieces_max", &Constants::pieces_max},
-    {"pieces_usual", &Constants::pieces_usual},
+    {"pieces_usual", &Constants::pieces_usual, 1, 1'000'000},
     {"few_cuts_ppm", &Constants::few_cuts_ppm},
     {"piece_bytes", &Constants::piece_bytes},
     {"piece_keys_min", &Constants::piece_keys_min},
@@ -65,7 +68,7 @@ constexpr Row kRows[] = {
     {"hour_keys_ppm", &Constants::hour_keys_ppm},
     {"urgent_hour_keys_ppm", &Constants::urgent_hour_keys_ppm},
     {"plan_keys_min", &Constants::plan_keys_min},
-    {"slow_divisor", &Constants::slow_divisor},
+    {"slow_divisor", &Constants::slow_divisor, 1},
     {"scan_ns_per_key", &Constants::scan_ns_per_key},
     {"worth_seconds", &Constants::worth_seconds},
     {"cuts_per_node", &Constants::cuts_per_node},
@@ -104,13 +107,14 @@ constexpr Row kRows[] = {
     {"advise_ppm", &Constants::advise_ppm},
     {"advise_to_ppm", &Constants::advise_to_ppm},
     {"expected_points_max", &Constants::expected_points_max},
-    {"expected_points", &Constants::expected_points},
+    {"expected_points", &Constants::expected_points, 1},
 };
 
-std::uint64_t most_of(const Member& member) {
-  if (std::holds_alternative<std::uint32_t Constants::*>(member))
-    return std::numeric_limits<std::uint32_t>::max();
-  return std::numeric_limits<std::int64_t>::max();
+std::uint64_t most_of(const Row& row) {
+  const std::uint64_t fits = std::holds_alternative<std::uint32_t Constants::*>(row.member)
+                                 ? std::numeric_limits<std::uint32_t>::max()
+                                 : std::numeric_limits<std::int64_t>::max();
+  return std::min(fits, row.most);
 }
 
 }  // namespace
@@ -135,9 +139,10 @@ std::vector<NamedConstant> named_constants(const Constants& constants) {
 Result<void> set_constant(Constants& constants, std::string_view name, std::uint64_t value) {
   for (const Row& row : kRows) {
     if (row.name != name) continue;
-    if (value > most_of(row.member)) {
+    if (value < row.least || value > most_of(row)) {
       return fail(Code::kInvalid, "constant '" + std::string(name) + "': " + std::to_string(value) +
-                                      " is above " + std::to_string(most_of(row.member)));
+                                      " is not from " + std::to_string(row.least) + " to " +
+                                      std::to_string(most_of(row)));
     }
     std::visit(
         [&](auto member) {

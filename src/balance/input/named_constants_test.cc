@@ -41,5 +41,17 @@ TEST(NamedConstants, RefusesWhatDoesNotExistOrFit) {
   EXPECT_EQ(named_constants(constants), named_constants({}));
 }
 
+// A file that sets one of these would end the router at its first plan.
+TEST(NamedConstants, RefusesWhatThePlannerCannotComputeWith) {
+  Constants constants;
+  for (const char* name : {"slow_divisor", "pieces_usual", "unseen_ppm", "expected_points"}) {
+    EXPECT_FALSE(set_constant(constants, name, 0)) << name;
+    EXPECT_TRUE(set_constant(constants, name, 1)) << name;
+  }
+  EXPECT_FALSE(set_constant(constants, "hot_ticks_of", 0));
+  EXPECT_FALSE(set_constant(constants, "hot_ticks_of", 9));
+  EXPECT_TRUE(set_constant(constants, "hot_ticks_of", 8));
+}
+
 }  // namespace
 }  // namespace cleave::balance

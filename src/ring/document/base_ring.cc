@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 namespace {
 
@@ -44,6 +46,7 @@ Result<BaseRing> make_base(const Document& document) {
   BaseRing base{.placement = std::move(*placement), .arcs = {}};
   base.arcs.reserve(base.placement->arcs().size());
   for (const Arc& arc : base.placement->arcs()) {
+    CHECK(arc.node != NodeId{} && arc.node.value() <= ids.size());
     base.arcs.push_back({arc.range, ids[arc.node.value() - 1]});
   }
   return base;

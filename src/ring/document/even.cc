@@ -22,6 +22,7 @@ Arc& largest_arc(std::vector<Arc>& arcs, NodeId node) {
 
 // Takes at most `wanted` tokens from the front of the arc; a taken arc is nobody's.
 TokenRange take_front(Arc& arc, Wide wanted) {
+  CHECK(wanted > 0 && arc.range.first <= arc.range.last);
   TokenRange piece = arc.range;
   if (width(arc.range) <= wanted) {
     arc.node = NodeId{};
@@ -45,6 +46,7 @@ std::vector<Cut> even_cuts(std::span<const Node> nodes, std::span<const Arc> bas
     const Wide amount = std::min(giver.excess(), taker.deficit());
     CHECK(amount > 0);
     const TokenRange piece = take_front(largest_arc(arcs, giver.node), amount);
+    CHECK(giver.owned >= width(piece));
     giver.owned -= width(piece);
     taker.owned += width(piece);
     cuts.push_back({.range = piece,
@@ -54,6 +56,9 @@ std::vector<Cut> even_cuts(std::span<const Node> nodes, std::span<const Arc> bas
                     .pinned_until = {}});
   }
   std::ranges::sort(cuts, {}, &Cut::range);
+  CHECK(std::ranges::adjacent_find(cuts, [](const Cut& left, const Cut& right) {
+          return left.range.overlaps(right.range);
+        }) == cuts.end());
   return cuts;
 }
 

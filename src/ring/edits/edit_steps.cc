@@ -39,6 +39,9 @@ void keep_owners(const Document& before, Document& after, const std::string& rea
                           .pinned_until = {}});
   }
   std::ranges::sort(after.cuts, {}, &Cut::range);
+  CHECK(std::ranges::adjacent_find(after.cuts, [](const Cut& left, const Cut& right) {
+          return left.range.overlaps(right.range);
+        }) == after.cuts.end());
 }
 
 Result<void> check_cuttable(const Document& document, const std::string& what) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "ring/edits/edit_steps.h"
 #include "ring/edits/edits.h"
 #include "ring/view/ownership.h"
@@ -23,6 +24,7 @@ bool free_to_go(const Cut& cut, const TokenRange& range, UnixMillis now) {
 // The run that begins at `first`. Requires: cuts[first] is free to go.
 Run run_from(const std::vector<Cut>& cuts, std::size_t first, const TokenRange& range,
              UnixMillis now) {
+  CHECK(first < cuts.size() && free_to_go(cuts[first], range, now));
   std::size_t end = first + 1;
   while (end < cuts.size() && free_to_go(cuts[end], range, now) &&
          cuts[end].node == cuts[first].node &&
@@ -36,6 +38,7 @@ Run run_from(const std::vector<Cut>& cuts, std::size_t first, const TokenRange& 
 // one between two that do not is joined with them, because taking it out would leave two.
 void append_merged(std::vector<Cut>& merged, std::span<const Cut> run, const std::vector<Arc>& base,
                    UnixMillis now) {
+  CHECK(!run.empty());
   const auto agrees = [&](const Cut& cut) { return owns_all(base, cut.node, {cut.range}); };
   while (!run.empty() && agrees(run.front())) run = run.subspan(1);
   while (!run.empty() && agrees(run.back())) run = run.first(run.size() - 1);
@@ -84,6 +87,7 @@ Result<Document> merge_cuts(const Document& document, TokenRange range, UnixMill
     append_merged(merged, std::span(cuts).subspan(run.first, run.end - run.first), base, now);
     at = run.end;
   }
+  CHECK(merged.size() <= cuts.size());
   if (merged.size() == cuts.size()) {
     return conflict("merge: nothing to merge in " + to_string(range));
   }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/edits/edit_steps.h"
 #include "ring/edits/edits.h"
 #include "ring/edits/move_steps.h"
@@ -26,7 +28,9 @@ Result<void> check_seen(const Document& document, const Leftover& seen) {
 }
 
 Leftover& entry_of(Document& document, const Leftover& seen) {
-  return *std::ranges::find(document.leftovers, seen.move, &Leftover::move);
+  const auto found = std::ranges::find(document.leftovers, seen.move, &Leftover::move);
+  CHECK(found != document.leftovers.end());
+  return *found;
 }
 
 LeftoverState kept_from(LeftoverState state) {
@@ -124,6 +128,7 @@ Result<Document> begin_taking_back(const Document& document, const Leftover& see
   if (const auto good = check_free(document, ranges, "take back"); !good) {
     return std::unexpected(good.error());
   }
+  CHECK(is_canonical(ranges) && seen.holder != seen.node);
   Document next = advanced(document);
   next.moves.push_back(
       {.id = MoveId{next.epoch.value()},

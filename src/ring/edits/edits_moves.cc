@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/edits/edit_steps.h"
 #include "ring/edits/edits.h"
 #include "ring/edits/move_steps.h"
@@ -78,6 +80,7 @@ Result<Document> begin_move(const Document& document, const MoveRequest& request
   if (!owns_all(owners(document), request.source, ranges)) {
     return conflict("move: " + describe(document, request.source) + " does not own all the tokens");
   }
+  CHECK(!ranges.empty() && is_canonical(ranges));
   Document next = advanced(document);
   next.moves.push_back({.id = MoveId{next.epoch.value()},
                         .ranges = ranges,
@@ -96,6 +99,7 @@ Result<Document> fence_move(const Document& document, MoveId move, Epoch phase_e
   if (!index) return fail("fence", index.error());
   Document next = advanced(document);
   Move& fenced = *std::ranges::find(next.moves, move, &Move::id);
+  CHECK(fenced.phase_epoch < next.epoch);  // rule 4: a phase epoch is met once
   fenced.phase = Phase::kFenced;
   fenced.phase_epoch = next.epoch;
   return next;
@@ -110,6 +114,7 @@ Result<Document> enter_copies(const Document& document, MoveId move, Epoch phase
   }
   Document next = advanced(document);
   const Move& entered = document.moves[*index];
+  CHECK(entered.source != entered.destination);  // an entry never names the owner (rule 1)
   insert(next.leftovers, {.move = move,
                           .node = entered.destination,
                           .ranges = entered.ranges,
@@ -155,6 +160,7 @@ Result<Document> abort_by_order(const Document& document, std::span<const MoveId
       return conflict("the move is committed: it is finished, not aborted; see undo");
     }
     const auto source = std::ranges::find(next.nodes, move->source, &Node::id);
+    CHECK(source != next.nodes.end());
     // A taking back is no move of a drain.
     const bool drains = source->state == NodeState::kDraining && move->takes_back == MoveId{};
     source->drain_held = source->drain_held || drains;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "base/server_text.h"
 #include "ring/edits/edit_steps.h"
 #include "ring/edits/edits.h"
@@ -14,7 +15,9 @@ namespace cleave::ring {
 namespace {
 
 Node& node_of(Document& document, NodeId id) {
-  return *std::ranges::find(document.nodes, id, &Node::id);
+  const auto found = std::ranges::find(document.nodes, id, &Node::id);
+  CHECK(found != document.nodes.end());
+  return *found;
 }
 
 // Requires: the node is known.
@@ -68,6 +71,7 @@ Result<Document> add_node(const Document& document, const Node& node, UnixMillis
       return std::unexpected(good.error());
   }
   Document next = advanced(document);
+  CHECK(next.nodes.empty() || next.nodes.back().id < next.next_node);
   next.nodes.push_back(node);
   next.nodes.back().id = document.next_node;
   next.nodes.back().state = NodeState::kActive;

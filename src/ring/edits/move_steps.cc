@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/edits/edit_steps.h"
 #include "ring/view/ownership.h"
 
@@ -16,6 +17,7 @@ namespace {
 // of one.
 std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
                                    const TokenRange& range) {
+  CHECK(range.first <= range.last);
   std::optional<TokenRange> result;
   auto arc = std::ranges::lower_bound(base, range.first, {},
                                       [](const Arc& each) { return each.range.last; });
@@ -32,6 +34,7 @@ void give(std::vector<Cut>& cuts, const std::vector<Arc>& base, Cut cut) {
   carve(cuts, cut.range);
   const std::optional<TokenRange> range = disputed(base, cut.node, cut.range);
   if (!range) return;
+  CHECK(cut.range.first <= range->first && range->last <= cut.range.last);
   cut.range = *range;
   lay(cuts, cut);
 }
@@ -71,6 +74,8 @@ Result<void> check_free(const Document& document, const RangeSet& ranges, const 
 }
 
 void give_ranges(Document& document, const Move& move, UnixMillis now, UnixMillis pinned_until) {
+  CHECK(!move.ranges.empty() && is_canonical(move.ranges));
+  CHECK(move.source != move.destination);
   const std::vector<Arc> base = base_of(document);
   for (const TokenRange& range : move.ranges) {
     give(document.cuts, base,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "ring/edits/move_steps.h"
 
 namespace cleave::ring {
@@ -54,6 +55,7 @@ Result<Document> restored(const Document& saved, const Restoration& restoration)
   // Field by field: what is not named here is not believed unseen.
   Document document;
   document.epoch = Epoch{std::max(saved.epoch, restoration.above).value() + 1};
+  CHECK(document.epoch > saved.epoch);  // its numbers were never used
   document.pool = restoration.pool;
   document.mark = saved.mark;
   document.scheme = saved.scheme;
@@ -65,6 +67,7 @@ Result<Document> restored(const Document& saved, const Restoration& restoration)
   document.frozen = true;
   document.expected = saved.expected;
   document.leftovers = kept_leftovers(saved, restoration.now);
+  CHECK(std::ranges::all_of(document.leftovers, &Leftover::kept));
   if (const Result<void> valid = validate(document); !valid) return fail("restore", valid.error());
   return document;
 }

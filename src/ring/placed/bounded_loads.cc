@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::ring {
@@ -35,6 +36,7 @@ BoundedLoads::BoundedLoads(ArcWalk walk, NodeLoads loads, std::uint32_t bound_pe
     weight_before_.push_back(sum);
     sum += loads_.weight(place);
   }
+  CHECK(sum > 0 && sum == loads_.total_weight());
 }
 
 NodeId BoundedLoads::acquire(Token token) {
@@ -60,6 +62,7 @@ std::uint64_t BoundedLoads::bound_of(std::uint32_t place) const {
   const Wide allowed = Wide{bound_per_mille_} * (loads_.total() + 1);  // in thousandths
   const Wide weight = loads_.weight(place);
   const Wide weights = loads_.total_weight();
+  CHECK(place < weight_before_.size());
   if (rounding_ == Rounding::kUp) {
     const Wide parts = 1'000 * weights;
     return static_cast<std::uint64_t>((allowed * weight + parts - 1) / parts);

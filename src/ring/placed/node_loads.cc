@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 
 Result<NodeLoads> NodeLoads::build(const ArcWalk& walk, std::span<const WeightedNode> nodes) {
@@ -22,6 +24,7 @@ Result<NodeLoads> NodeLoads::build(const ArcWalk& walk, std::span<const Weighted
   std::ranges::sort(loads.places_);
   for (std::uint32_t arc = 0; arc < walk.arcs(); ++arc) {
     const std::uint32_t place = walk.place(arc);
+    CHECK(place < nodes.size());
     if (loads.weights_[place] != 0) continue;
     loads.weights_[place] = nodes[place].weight;
     loads.total_weight_ += nodes[place].weight;
@@ -44,12 +47,14 @@ std::uint64_t NodeLoads::load(NodeId node) const {
 bool NodeLoads::remove(NodeId node) {
   const auto place = place_of(node);
   if (!place || loads_[*place] == 0) return false;
+  CHECK(total_ >= loads_[*place]);
   --loads_[*place];
   --total_;
   return true;
 }
 
 void NodeLoads::take(const NodeLoads& before) {
+  CHECK(loads_.size() == nodes_.size());
   total_ = 0;
   for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
     loads_[place] = before.load(nodes_[place]);

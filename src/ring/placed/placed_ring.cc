@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
 #include "ring/document/validate.h"
 #include "ring/schemes/key_batches.h"
 #include "ring/schemes/placement_join.h"
@@ -152,6 +153,7 @@ void PlacedRing::lay_out(std::vector<Cut> cuts) {
     firsts.push_back(piece.range.first);
     owner_of_piece_.push_back(piece.node.value());
   }
+  CHECK(firsts.size() == owner_of_piece_.size());
   pieces_ = TokenIndex(std::move(firsts));
 }
 
@@ -192,6 +194,7 @@ RingSpec PlacedRing::spec() const {
   RingSpec spec{.scheme = scheme_, .nodes = nodes_};
   spec.cuts.reserve(cuts_.size());
   for (const Cut& cut : cuts_) {
+    CHECK(cut.node != NodeId{} && cut.node.value() <= nodes_.size());
     spec.cuts.push_back({cut.range, nodes_[cut.node.value() - 1].name});
   }
   return spec;

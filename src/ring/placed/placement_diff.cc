@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
 #include "ring/view/ownership.h"
 
 namespace cleave::ring {
@@ -12,7 +13,10 @@ namespace {
 // Base and cuts, with their nodes numbered as in `numbers`.
 std::vector<Arc> renumbered(const PlacementSide& side, std::span<const NodeId> numbers) {
   std::vector<Arc> arcs = laid_arcs(side.placement, side.cuts);
-  for (Arc& arc : arcs) arc.node = numbers[arc.node.value() - 1];
+  for (Arc& arc : arcs) {
+    CHECK(arc.node != NodeId{} && arc.node.value() <= numbers.size());
+    arc.node = numbers[arc.node.value() - 1];
+  }
   return arcs;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 namespace {
 
@@ -25,10 +27,12 @@ class Sums {
       if (moves_.after[i] > moves_.before[i]) moves_.least += moves_.after[i] - moves_.before[i];
     }
     for (const auto& [ends, amount] : flows_) {
+      CHECK(ends.first != ends.second);
       moves_.flows.push_back({ends.first, ends.second, amount});
       moves_.moved += amount;
     }
     std::ranges::stable_sort(moves_.flows, std::ranges::greater(), &Flow::amount);
+    CHECK(moves_.moved >= moves_.least);
     return std::move(moves_);
   }
 

@@ -26,6 +26,7 @@ std::vector<NodeShare> node_shares(std::span<const Node> nodes, std::span<const 
     result.push_back({.wanted = share.wanted, .owned = share.owned});
   for (const Arc& arc : arcs) {
     const auto share = std::ranges::lower_bound(shares, arc.node, {}, &Share::node);
+    CHECK(share != shares.end() && share->node == arc.node);
     ++result[static_cast<std::size_t>(share - shares.begin())].arcs;
   }
   return result;

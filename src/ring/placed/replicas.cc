@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 namespace {
 
@@ -107,6 +109,7 @@ class Walker {
 
   // Times go down by one from call to call.
   void meet(std::uint32_t place, std::uint64_t time) {
+    CHECK(time < now_ && place < topology_.rack_of.size());
     now_ = time;
     const std::uint32_t rack = topology_.rack_of[place];
     if (rack == kNobody) return;
@@ -136,6 +139,7 @@ class Walker {
     std::uint32_t repeats = topology_.datacenters[datacenter].repeats();
     std::uint32_t place = nodes_.first(datacenter);
     for (; repeats > 0 && taken_.size() < end; place = nodes_.next(place)) {
+      CHECK(place != kNobody);  // as many were met as are taken
       std::uint64_t& rack_taken_at = rack_taken_at_[topology_.rack_of[place]];
       if (rack_taken_at == now_) --repeats;
       rack_taken_at = now_;
@@ -146,6 +150,7 @@ class Walker {
   void take_other_racks(std::uint32_t datacenter, std::size_t end) {
     std::uint32_t rack = racks_.first(datacenter);
     for (; taken_.size() < end; rack = racks_.next(rack)) {
+      CHECK(rack != kNobody);
       if (rack_taken_at_[rack] != now_) taken_.push_back(node_of_rack_[rack]);
     }
   }
@@ -227,7 +232,9 @@ Result<ReplicaTable> ReplicaTable::build(std::span<const Arc> arcs, std::span<co
     walker.meet(table.walk_.place(arc), time);
     if (time >= count) continue;
     std::size_t at = std::size_t{arc} * table.replicas_;
-    for (const std::uint32_t place : walker.replicas()) table.nodes_[at++] = nodes[place];
+    const auto places = walker.replicas();
+    CHECK(places.size() == table.replicas_);
+    for (const std::uint32_t place : places) table.nodes_[at++] = nodes[place];
   }
   return table;
 }

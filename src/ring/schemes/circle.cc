@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::ring {
@@ -23,6 +24,7 @@ class PlaceReader {
   bool at_end() const { return points_.empty(); }
 
   Place next() {
+    CHECK(!points_.empty());
     const CirclePoint& first = points_.front();
     std::size_t count = 1;
     while (count < points_.size() && points_[count].value == first.value) ++count;
@@ -80,6 +82,7 @@ ArcTable nearest_arcs(std::span<const CirclePoint> points) {
 
 ArcTable circle_arcs(std::span<const CirclePoint> points, const CircleRules& rules) {
   if (points.empty()) return {};
+  CHECK(std::ranges::is_sorted(points, {}, &CirclePoint::value));
   return rules.pick == CircleRules::Pick::kNearest ? nearest_arcs(points)
                                                    : upward_arcs(points, rules);
 }
@@ -100,6 +103,7 @@ ArcTable node_segments(std::size_t nodes) {
 }
 
 Token segment_token(const Segment& segment) {
+  CHECK(segment.index < segment.count);
   return Token{static_cast<std::uint64_t>((Wide{segment.index} << 64U) / segment.count)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "ring/schemes/md5_token.h"
 #include "ring/schemes/point_sort.h"
 
@@ -20,6 +21,7 @@ Layout circle_layout(KeyToToken token_of, std::vector<CirclePoint> points,
 }
 
 Layout table_layout(Hash64 hash, std::span<const std::uint32_t> table, Tokens tokens) {
+  CHECK(!table.empty());
   return {.token_of = [hash = std::move(hash), size = table.size()](std::string_view key)
               -> std::optional<Token> { return segment_token({hash(key) % size, size}); },
           .owners = table_arcs(table),
@@ -36,6 +38,7 @@ Layout without_empty_key(Layout layout) {
 }
 
 std::uint32_t position_of(std::span<const PlacedNode> nodes, std::uint32_t index) {
+  CHECK(index < nodes.size());
   return nodes[index].position.value_or(index);
 }
 

@@ -84,7 +84,9 @@ Placement::Placement(KeyToToken token_of, ArcTable arcs, Tokens tokens)
     : token_of_(std::move(token_of)),
       index_(std::move(arcs.firsts)),
       owners_(std::move(arcs.owners)),
-      tokens_(tokens) {}
+      tokens_(tokens) {
+  CHECK(index_.firsts().size() == owners_.size());
+}
 
 void Placement::owners(std::span<const std::optional<Token>> tokens,
                        std::span<std::size_t> owners) const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/check.h"
 #include "ring/schemes/point_sort.h"
 #include "ring/schemes/scheme_row.h"
 
@@ -22,6 +23,7 @@ void merge_in(std::vector<CirclePoint>& points, const std::vector<CirclePoint>& 
   points.resize(old + rest);
   for (std::size_t to = points.size(); rest > 0;) {
     const bool keep = old > 0 && is_after(points[old - 1], added[rest - 1]);
+    CHECK(to == old + rest);
     points[--to] = keep ? points[--old] : added[--rest];
   }
 }
@@ -103,6 +105,7 @@ Result<void> PlacementBuilder::change_to(std::vector<PlacedNode> nodes, Edit edi
   }
   auto placement = make_placement(spec_, std::move(*layout), std::move(arcs));
   if (!placement) return std::unexpected(placement.error());
+  CHECK(circle == nullptr || !points_.empty());
   nodes_ = std::move(nodes);
   placement_ = std::move(*placement);
   return {};

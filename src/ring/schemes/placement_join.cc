@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/check.h"
 #include "ring/arc_table.h"
 #include "ring/schemes/scheme_row.h"
 #include "ring/token_range.h"
@@ -57,6 +58,7 @@ class Joiner {
   std::vector<TokenRange> takes(CircleRules::Tie tie) {
     std::vector<TokenRange> ranges;
     const std::vector<Token>& own = points_.of(index_);
+    CHECK(!own.empty());
     for (const Token last : own) {
       const bool again = !ranges.empty() && ranges.back().last == last;
       if (again || (tie == CircleRules::Tie::kFirstPut && is_taken(last))) continue;
@@ -81,6 +83,7 @@ class Joiner {
   // The token after the last point of the others below: the arc's owner may have points within it.
   Token begin_of(Token point) {
     const Arc arc = placement_.arc_of(point);
+    CHECK(arc.range.contains(point));
     const std::vector<Token>& inside = points_of(arc);
     const auto next = std::ranges::lower_bound(inside, point);
     if (next == inside.begin()) return arc.range.first;
@@ -108,10 +111,12 @@ ArcTable overlaid(const Placement& placement, std::span<const TokenRange> ranges
     const std::uint32_t owner = arc.node.value() - 1;
     for (; range != ranges.end() && range->first <= arc.range.last; ++range) {
       if (range->first > arc.range.first) writer.until(before(range->first).value(), owner);
+      CHECK(range->last <= arc.range.last);  // it lies within the arc
       writer.until(range->last.value(), joiner);
     }
     writer.until(arc.range.last.value(), owner);
   }
+  CHECK(range == ranges.end());
   return writer.take();
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 namespace {
 
@@ -18,6 +20,9 @@ constexpr std::size_t kPointsPerBucket = 4;
 
 // More points than this in one bucket are sorted by halves.
 constexpr std::size_t kInsertedMax = 24;
+
+// Places are counted in 32 bits.
+constexpr std::size_t kPointsMax = 0xFFFFFFFFU;
 
 // How far a value is shifted to get its bucket, and how many buckets there are.
 struct Buckets {
@@ -59,6 +64,7 @@ void sort_points(std::vector<CirclePoint>& points) {
     std::ranges::stable_sort(points, {}, &CirclePoint::value);
     return;
   }
+  CHECK(points.size() <= kPointsMax);
   const Buckets buckets = buckets_for(points);
   // First the size of each bucket, then where it begins, then where its next point goes, which
   // ends as where the bucket ends.
@@ -73,6 +79,7 @@ void sort_points(std::vector<CirclePoint>& points) {
     sort_bucket(std::span(sorted).subspan(begin, end - begin));
     begin = end;
   }
+  CHECK(begin == points.size());
   points = std::move(sorted);
 }
 

@@ -20,15 +20,19 @@ std::vector<Arc> base_of(const Document& document) {
 }
 
 std::vector<Entry> overlay(std::span<const Arc> base, std::span<const Cut> cuts) {
+  CHECK(!base.empty() && base.front().range.first == kFirstToken);
+  CHECK(base.back().range.last == kLastToken);
   std::vector<Entry> entries;
   auto arc = base.begin();
   std::uint32_t next = 0;
   for (Token at = kFirstToken;; at = after(entries.back().range.last)) {
     if (next < cuts.size() && cuts[next].range.first == at) {
+      CHECK(cuts[next].range.first <= cuts[next].range.last);
       entries.push_back({.range = cuts[next].range, .node = cuts[next].node, .cut = next});
       ++next;
     } else {
       while (arc->range.last < at) ++arc;
+      CHECK(next == cuts.size() || at < cuts[next].range.first);  // sorted and disjoint
       Token last = arc->range.last;
       if (next < cuts.size()) last = std::min(last, before(cuts[next].range.first));
       entries.push_back({.range = {at, last}, .node = arc->node});
@@ -71,6 +75,7 @@ std::vector<Change> differences(std::span<const Arc> before, std::span<const Arc
   while (left != before.end() && right != after.end()) {
     const TokenRange both{std::max(left->range.first, right->range.first),
                           std::min(left->range.last, right->range.last)};
+    CHECK(both.first <= both.last);  // each covers every token
     if (left->node != right->node) {
       const bool joins = !changes.empty() && changes.back().from == left->node &&
                          changes.back().to == right->node &&
@@ -88,6 +93,7 @@ std::vector<Change> differences(std::span<const Arc> before, std::span<const Arc
 }
 
 void carve(std::vector<Cut>& cuts, const TokenRange& hole) {
+  CHECK(hole.first <= hole.last);
   std::vector<Cut> kept;
   kept.reserve(cuts.size() + 1);
   for (Cut& cut : cuts) {

@@ -21,6 +21,10 @@ std::vector<Mark> marks_of(std::span<const Move> moves) {
     for (const TokenRange& range : moves[index].ranges) marks.push_back({range, index});
   }
   std::ranges::sort(marks, {}, &Mark::range);
+  // A token is in one move at most (rule 12).
+  CHECK(std::ranges::adjacent_find(marks, [](const Mark& left, const Mark& right) {
+          return left.range.overlaps(right.range);
+        }) == marks.end());
   return marks;
 }
 
@@ -39,6 +43,7 @@ std::vector<Entry> marked(const std::vector<Entry>& entries, const std::vector<M
       } else if (mark != marks.end()) {
         piece.range.last = std::min(piece.range.last, Token{mark->range.first.value() - 1});
       }
+      CHECK(piece.range.first <= piece.range.last);
       result.push_back(piece);
       if (piece.range.last == rest.range.last) break;
       rest.range.first = Token{piece.range.last.value() + 1};
@@ -65,7 +70,9 @@ Result<std::shared_ptr<const RingView>> RingView::build(Document document, const
     return fail("ring", valid.error());
   }
   view->entries_ = marked(overlay(view->base_->arcs, from.cuts), marks_of(from.moves));
-  CHECK(view->entries_.size() < kNone);
+  CHECK(!view->entries_.empty() && view->entries_.size() < kNone);
+  CHECK(view->entries_.front().range.first == kFirstToken);
+  CHECK(view->entries_.back().range.last == kLastToken);
   std::vector<Token> firsts;
   firsts.reserve(view->entries_.size());
   for (const Entry& entry : view->entries_) firsts.push_back(entry.range.first);
@@ -83,6 +90,7 @@ const Move* RingView::move_at(Token token) const {
 }
 
 std::vector<Arc> RingView::base_in(const TokenRange& range) const {
+  CHECK(range.first <= range.last);
   std::vector<Arc> inside;
   const std::vector<Arc>& arcs = base_->arcs;
   auto arc = std::ranges::lower_bound(arcs, range.first, {},

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/check.h"
 #include "ring/hash_tag.h"
 #include "ring/schemes/hashes/murmur.h"
 #include "ring/schemes/hashes/xxh64.h"
@@ -50,6 +51,7 @@ std::vector<CirclePoint> ring_points(OptionReader& options, std::span<const Plac
       options.number({.name = "min_ring", .fallback = 1'024, .min = 1, .max = kPlacedPointsMax});
   const std::vector<double> shares = shares_of(nodes);
   const double lightest = std::ranges::min(shares);
+  CHECK(lightest > 0);
   const double scale = std::min(std::ceil(lightest * static_cast<double>(min_ring)) / lightest,
                                 static_cast<double>(kPlacedPointsMax));
   std::vector<CirclePoint> points;
@@ -100,6 +102,7 @@ std::vector<Filler> fillers_of(std::span<const PlacedNode> nodes, std::uint64_t 
 // Turns go round; a host of less than the largest share is left out of those for which its share
 // has not added up yet.
 std::vector<std::uint32_t> maglev_table(std::span<const PlacedNode> nodes, std::uint64_t size) {
+  CHECK(size > 1);
   constexpr std::uint32_t kFree = 0xFFFFFFFFU;
   std::vector<Filler> fillers = fillers_of(nodes, size);
   const double largest = std::ranges::max(fillers, {}, &Filler::share).share;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/to_number.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/peers/owner_lists.h"
@@ -81,6 +82,7 @@ std::vector<std::uint32_t> slot_owners(OptionReader& options, std::span<const Pl
   std::vector<std::uint32_t> owners = SlotsReader(options, nodes, count).read();
   const auto left = static_cast<std::uint64_t>(std::ranges::count(owners, kNobody));
   const std::vector<std::uint32_t> even = even_owners(nodes, left);
+  CHECK(even.size() == left);
   auto next = even.begin();
   for (std::uint32_t& owner : owners) {
     if (owner == kNobody) owner = *next++;

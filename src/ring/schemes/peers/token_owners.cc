@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/to_number.h"
 #include "ring/schemes/layouts.h"
 #include "ring/schemes/peers/owner_lists.h"
@@ -43,7 +44,10 @@ void refuse_twice(OptionReader& options, std::span<const OwnedToken> owned) {
 void refuse_bare(OptionReader& options, std::span<const CirclePoint> points,
                  std::span<const PlacedNode> nodes) {
   std::vector<bool> has(nodes.size());
-  for (const CirclePoint& point : points) has[point.node] = true;
+  for (const CirclePoint& point : points) {
+    CHECK(point.node < has.size());
+    has[point.node] = true;
+  }
   const auto bare = std::ranges::find(has, false);
   if (bare == has.end()) return;
   const std::string& name = nodes[static_cast<std::size_t>(bare - has.begin())].name;
