@@ -19,7 +19,7 @@ AliasTable::AliasTable(std::span<const std::uint64_t> weights)
   CHECK(!weights.empty() && weights.size() < std::numeric_limits<std::uint32_t>::max());
   Wide total = 0;
   for (const std::uint64_t weight : weights) total += weight;
-  CHECK(total > 0);
+  CHECK(total > 0 && total < (Wide{1} << 96U) / weights.size());
   std::vector<Wide> left(weights.size());  // in units where a place holds `total`
   std::vector<std::uint32_t> light;
   std::vector<std::uint32_t> heavy;
@@ -32,6 +32,7 @@ AliasTable::AliasTable(std::span<const std::uint64_t> weights)
     const std::uint32_t large = heavy.back();
     light.pop_back();
     // total is below 2^96, so the quotient is taken in two steps of 32 bits.
+    CHECK(left[small] < total && left[large] >= total);
     const Wide high = (left[small] << 32U) / total;
     const Wide rest = (left[small] << 32U) % total;
     const auto share = static_cast<std::uint64_t>((high << 32U) + (rest << 32U) / total);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave {
@@ -25,6 +26,7 @@ class Rng {
 
   // Uniform in [0, bound). Requires: bound > 0. The bias is below bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) {
+    CHECK(bound > 0);
     return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64U);
   }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/hex.h"
 
 namespace cleave {
@@ -80,6 +81,7 @@ std::size_t characters(std::string_view text) {
 std::string shortened(std::string_view text, std::size_t characters_max) {
   const std::size_t count = characters(text);
   if (count <= characters_max) return std::string(text);
+  CHECK(characters_max > 0);
   const std::size_t kept = characters_max - 1;  // beside the mark
   const std::size_t front = kept / 2;
   std::string out;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace cleave::heat {
@@ -82,6 +83,7 @@ void add(CommandStats& sum, const CommandStats& more) {
 
 std::uint32_t request_ns(const CommandStats& interval, std::uint64_t cpu_us,
                          std::uint64_t calls_min) {
+  CHECK(calls_min > 0);  // the mean of no call is none
   Wide calls = 0;
   Wide commands_us = 0;
   for (const auto& [name, stat] : interval) {

@@ -211,6 +211,7 @@ bool Ledger::load_shifted() const {
     }
   }
   const auto share = [&](const Ticks& loads, std::size_t ago) {
+    CHECK(totals[ago] > 0);  // there are no shares of nothing
     return static_cast<std::uint64_t>(Wide{loads[ago]} * 1'000'000 / totals[ago]);
   };
   const auto shifted = [&](const Ticks& loads) {

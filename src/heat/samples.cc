@@ -99,7 +99,7 @@ std::size_t Shape::at(Token token) const {
 }
 
 std::span<const TokenLoad> Shape::tokens_in(const ring::TokenRange& range) const {
-  CHECK(range.first <= range.last);
+  CHECK(range.first <= range.last);  // else the end lies before the begin
   const std::size_t begin = at(range.first);
   const std::size_t end =
       range.last == ring::kLastToken ? tokens_.size() : at(Token{range.last.value() + 1});
@@ -152,12 +152,12 @@ void SampleBook::tick() {
   coarsen(open_, kTokensPerTick);
   closed_.push_front(std::exchange(open_, {}));
   if (closed_.size() > kTicks) closed_.pop_back();
-  CHECK(closed_.size() <= kTicks);
 }
 
 Shape SampleBook::shape() const {
   // The ticks are sorted already: merging them two by two is several times cheaper than a sort.
   std::vector<std::vector<TokenLoad>> runs;
+  CHECK(closed_.size() <= kTicks);  // the oldest still has a weight
   std::uint64_t weight = kTicks;
   for (const std::vector<TokenLoad>& tick : closed_) {
     std::vector<TokenLoad>& run = runs.emplace_back(tick);

@@ -10,7 +10,6 @@ std::vector<ScriptMark> ScriptMarks::take(Instant now) {
   std::vector<ScriptMark> marks;
   if (!any_ && seen_.empty()) return marks;
   if (seen_.empty()) seen_.assign(kScriptBuckets, Instant{0});
-  CHECK(seen_.size() == kScriptBuckets);
   any_ = false;
   turn_ = (turn_ + 1) % kTurns;
   for (std::size_t bucket = 0; bucket < kScriptBuckets; ++bucket) {

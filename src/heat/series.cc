@@ -48,7 +48,6 @@ void Series::push(const Amounts& rate, nanoseconds elapsed) {
   valid_ = std::min(valid_ + 1, static_cast<std::uint32_t>(kTicks));
   pushes_ = std::min(pushes_ + 1, 1'000'000U);
   const Fraction plain_mean = kWhole - kWhole / pushes_;
-  CHECK(pushes_ > 0);
   const Fraction keep = std::min(plain_mean, halved_for(elapsed, kSlowHalfLife));
   slow_ = part_of(slow_, keep) + part_of(rate.load, kWhole - keep);
   peaks_[0] = std::max(peaks_[0], mean().load);

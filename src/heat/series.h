@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "heat/picture.h"
 
@@ -55,7 +56,10 @@ class Series {
   void keep_ticks(std::uint32_t count) { valid_ = std::min(valid_, count); }
 
   // Load of the tick `ago` ticks before the newest; 0 where there is none. Requires: ago < kTicks.
-  std::uint64_t tick_load(std::size_t ago) const { return ticks_[ago].load; }
+  std::uint64_t tick_load(std::size_t ago) const {
+    CHECK(ago < kTicks);
+    return ticks_[ago].load;
+  }
 
   // Begins a new window of the peak; the ledger calls it each kWindow.
   void next_window();

@@ -28,10 +28,15 @@ CommandTable::CommandTable(std::vector<CommandSpec> commands) : commands_(std::m
   CHECK(commands_.size() < 0xFFFF);
   CHECK(std::ranges::is_sorted(commands_, {}, &CommandSpec::name));
   for (CommandSpec& spec : commands_) {
+    const Action action = spec.handling.action;
+    const bool spread = action == Action::kSplit || action == Action::kEverywhere;
+    CHECK(!spread || spec.handling.merge != Merge::kNone);  // the parts' replies become one
     spec.ordinal = ordinals_++;
-    for (CommandSpec& sub : spec.subcommands) sub.ordinal = ordinals_++;
+    for (CommandSpec& sub : spec.subcommands) {
+      CHECK(sub.name.size() > spec.name.size());  // "xgroup|create": `find` cuts off the first word
+      sub.ordinal = ordinals_++;
+    }
   }
-  CHECK(ordinals_ >= commands_.size());
   places_.resize(std::bit_ceil(std::max<std::size_t>(commands_.size(), 1) * 4));
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     std::size_t place = xxh3_64(commands_[i].name) & (places_.size() - 1);
@@ -41,7 +46,6 @@ CommandTable::CommandTable(std::vector<CommandSpec> commands) : commands_(std::m
 }
 
 const CommandSpec* CommandTable::find(std::string_view name) const {
-  CHECK(!places_.empty());
   std::array<char, kNameBytesMax> buffer;
   if (name.size() > buffer.size()) return nullptr;
   std::ranges::transform(name, buffer.begin(), lower);

@@ -163,6 +163,31 @@ TEST(FindKeys, SaysWhyKeysCannotBeFound) {
   }
 }
 
+// The value behind a name in flattened maps, wherever it stands; nullptr: nowhere.
+wire::Reply* value_of(wire::Reply& reply, std::string_view name) {
+  for (std::size_t i = 0; i < reply.elements.size(); ++i) {
+    if (i > 0 && reply.elements[i - 1].text == name) return &reply.elements[i];
+    if (wire::Reply* found = value_of(reply.elements[i], name); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+// A server may say anything of where the number of keys stands.
+TEST(FindKeys, ReadsNoNumberOfKeysInFrontOfTheArguments) {
+  for (const std::int64_t place : {-2, -3, -1'000'000'000}) {
+    wire::Reply reply = recorded_reply();
+    for (wire::Reply& command : reply.elements) {
+      if (command.elements[0].text != "eval") continue;
+      wire::Reply* const index = value_of(command, "keynumidx");
+      ASSERT_NE(index, nullptr);
+      index->integer = place;
+    }
+    const auto keys = keys_of(table_of(reply), "eval 1 1 a");
+    ASSERT_FALSE(keys.has_value()) << place;
+    EXPECT_EQ(keys.error(), (Error{Code::kInvalid, "syntax error"})) << place;
+  }
+}
+
 TEST(CommandTable, RefusesWhatIsNoCommandReply) {
   using wire::parse_reply;
   for (const char* raw : {"-ERR unknown command\r\n", "*0\r\n", "$-1\r\n", "*1\r\n:1\r\n",

@@ -41,7 +41,7 @@ std::int64_t after_keyword(const KeySpec& spec, Args args, std::int64_t from) {
 // Appends first, first + step, ... up to last.
 Result<void> append_range(std::int64_t first, std::int64_t last, std::int64_t step, Args args,
                           Positions& positions) {
-  CHECK(step > 0);  // the table holds no other
+  CHECK(step > 0);  // a table is read with no other
   if (first < 1 || last < first || last >= count_of(args)) return syntax_error();
   for (std::int64_t i = first; i <= last; i += step) {
     positions.push_back(static_cast<std::uint32_t>(i));
@@ -51,9 +51,9 @@ Result<void> append_range(std::int64_t first, std::int64_t last, std::int64_t st
 
 Result<void> append_counted(const KeySpec& spec, std::int64_t first, Args args,
                             Positions& positions) {
-  CHECK(spec.find == KeySpec::Find::kKeynum && spec.step > 0);
+  CHECK(spec.step > 0);
   const std::int64_t place = first + spec.keynum_index;
-  if (place >= count_of(args)) return syntax_error();
+  if (place < 1 || place >= count_of(args)) return syntax_error();
   const auto keys = to_number<std::int64_t>(at(args, place));
   if (!keys) return fail(Code::kInvalid, "value is not an integer or out of range");
   if (*keys < 0) return fail(Code::kInvalid, "Number of keys can't be negative");
@@ -67,7 +67,7 @@ Result<void> append_counted(const KeySpec& spec, std::int64_t first, Args args,
 
 Result<void> append_from(const KeySpec& spec, std::int64_t first, Args args, Positions& positions) {
   if (spec.find == KeySpec::Find::kKeynum) return append_counted(spec, first, args, positions);
-  CHECK(spec.find == KeySpec::Find::kRange && spec.limit >= 0);
+  CHECK(spec.limit >= 0);
   std::int64_t last = first + spec.last;
   if (spec.last < 0) {
     last = spec.limit == 0 ? count_of(args) + spec.last
@@ -143,7 +143,6 @@ Result<void> append_streams(Args args, Positions& positions) {
 
 Result<void> find_keys(const CommandSpec& spec, std::span<const std::string_view> args,
                        std::vector<std::uint32_t>& positions) {
-  CHECK(spec.fits_arity(args.size()));
   if (spec.handling.special == Special::kSort) return append_sort(args, positions);
   if (spec.handling.special == Special::kStreams) return append_streams(args, positions);
   if (spec.keys_unknown) return fail(Code::kNotFound, "its keys cannot be known");

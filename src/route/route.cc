@@ -10,6 +10,7 @@ namespace {
 using Args = std::span<const std::string_view>;
 
 void refuse(Decision& decision, std::string text) {
+  CHECK(!text.empty());  // whoever is refused is told why
   decision.action = Action::kRefuse;
   decision.writes = false;
   decision.keys.clear();

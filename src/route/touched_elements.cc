@@ -50,7 +50,7 @@ const Named* find(std::string_view name) {
 
 // Every `step`th from `first` on.
 Elements each_from(Args args, std::size_t first, std::size_t step) {
-  CHECK(step > 0 && first > 1);  // behind the name and the key
+  CHECK(first > 1 && step > 0);  // behind the name and the key
   if (args.size() <= first || (args.size() - first) % step != 0) return {};
   Elements elements;
   for (std::size_t i = first; i < args.size(); i += step) elements.emplace_back(args[i]);
@@ -106,7 +106,6 @@ std::vector<std::string> touched_elements(std::span<const std::string_view> args
   std::ranges::sort(elements);
   const auto doubled = std::ranges::unique(elements);
   elements.erase(doubled.begin(), doubled.end());
-  CHECK(elements.size() <= args.size());
   return elements;
 }
 

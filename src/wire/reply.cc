@@ -1,6 +1,6 @@
 #include "wire/reply.h"
-#include "base/check.h"
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "wire/number.h"
 #include "wire/reply_scanner.h"
@@ -8,8 +8,8 @@
 namespace cleave::wire {
 namespace {
 
-// Takes one reply off the front of `raw`. The scanner has approved of all of it, nesting included,
-// so lengths and separators are not looked at again.
+// Takes one reply off the front of `raw`. The scanner has approved of all of it, nesting included:
+// what does not hold here is not the server's fault, but the two read the same bytes differently.
 Reply take(std::string_view& raw) {
   CHECK(!raw.empty());
   const char type = raw.front();
@@ -20,7 +20,9 @@ Reply take(std::string_view& raw) {
   if (type == '+') return {.type = Reply::Type::kStatus, .text = std::string(line)};
   if (type == '-') return {.type = Reply::Type::kError, .text = std::string(line)};
   if (line.starts_with('+')) line.remove_prefix(1);
-  const std::int64_t number = parse_number(line).value_or(0);
+  const auto parsed = parse_number(line);
+  CHECK(parsed.has_value());
+  const std::int64_t number = *parsed;
   if (type == ':') return {.type = Reply::Type::kInteger, .integer = number};
   if (number < 0) return {};
   if (type == '$') {

@@ -121,7 +121,6 @@ ReplyScanner::Step ReplyScanner::read_number(std::string_view pending, std::int6
 }
 
 ReplyScanner::Step ReplyScanner::read_bulk_bytes(std::string_view pending) {
-  CHECK(bulk_bytes_ >= 0);
   const auto bytes = static_cast<std::size_t>(bulk_bytes_);
   if (pending.size() - scanned_ < bytes + 2) return Step::kMore;
   const char* const after = pending.data() + scanned_ + bytes;
@@ -147,7 +146,10 @@ ReplyScanner::Step ReplyScanner::open_array(std::int64_t elements) {
 }
 
 void ReplyScanner::element_done() {
-  while (depth_ > 0 && --open_[depth_ - 1] == 0) --depth_;
+  for (; depth_ > 0; --depth_) {
+    CHECK(open_[depth_ - 1] > 0);  // one without elements is not opened
+    if (--open_[depth_ - 1] > 0) break;
+  }
   done_ = depth_ == 0;
 }
 

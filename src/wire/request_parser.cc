@@ -55,7 +55,7 @@ Result<std::size_t> RequestParser::parse(std::string_view pending, Request& requ
 }
 
 std::size_t RequestParser::parse_usual(std::string_view pending, Request& request) {
-  CHECK(scanned_ == 0);
+  CHECK(scanned_ == 0);  // nothing is kept of an incomplete first line
   const char* const begin = pending.data();
   const char* const end = begin + pending.size();
   std::int64_t count = 0;
@@ -176,7 +176,7 @@ std::size_t RequestParser::finish(std::string_view pending, Request& request) {
 }
 
 Result<std::size_t> RequestParser::parse_inline(std::string_view pending, Request& request) {
-  CHECK(args_wanted_ < 0 && pieces_.empty());
+  CHECK(scanned_ <= limits_.inline_bytes_max);  // a longer line was refused
   const std::size_t window = limits_.inline_bytes_max + 1 - scanned_;
   const std::size_t newline = find_line_end(pending, scanned_, window, '\n');
   if (newline == std::string_view::npos) {
