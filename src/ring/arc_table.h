@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "ring/token_range.h"
 
@@ -35,6 +36,7 @@ struct ArcTable {
 
 // Arc `at` of such lists. Requires: at < their length.
 inline Arc arc_at(std::span<const Token> firsts, std::span<const NodeId> owners, std::size_t at) {
+  CHECK(at < firsts.size() && firsts.size() == owners.size());
   const bool is_last = at + 1 == firsts.size();
   const Token last = is_last ? kLastToken : Token{firsts[at + 1].value() - 1};
   return {{firsts[at], last}, owners[at]};
@@ -60,7 +62,10 @@ class ArcWriter {
     next_ = last + 1;
   }
 
-  ArcTable take() { return std::move(arcs_); }
+  ArcTable take() {
+    CHECK(done_ || arcs_.owners.empty());  // all tokens or none
+    return std::move(arcs_);
+  }
 
  private:
   ArcTable arcs_;

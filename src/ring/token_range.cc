@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/hex.h"
+#include "ring/canonical.h"
 #include "ring/width.h"
 
 namespace cleave::ring {
@@ -49,6 +50,7 @@ bool overlap(const RangeSet& left, const RangeSet& right) {
 }
 
 RangeSet difference(const RangeSet& left, const RangeSet& right) {
+  CHECK(is_canonical(left) && is_canonical(right));
   RangeSet rest;
   auto hole = right.begin();
   for (TokenRange range : left) {
@@ -65,6 +67,7 @@ RangeSet difference(const RangeSet& left, const RangeSet& right) {
 }
 
 RangeSet outside(const TokenRange& range, const RangeSet& set) {
+  CHECK(range.first <= range.last);
   RangeSet rest;
   TokenRange open = range;
   for (auto at = std::ranges::lower_bound(set, range.first, {}, &TokenRange::last);

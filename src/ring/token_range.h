@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/result.h"
 
@@ -33,6 +34,7 @@ struct TokenRange {
 
 // The tokens in both. Requires: they overlap.
 constexpr TokenRange common(const TokenRange& left, const TokenRange& right) {
+  CHECK(left.overlaps(right));
   return {std::max(left.first, right.first), std::min(left.last, right.last)};
 }
 

@@ -22,7 +22,6 @@ Arc& largest_arc(std::vector<Arc>& arcs, NodeId node) {
 
 // Takes at most `wanted` tokens from the front of the arc; a taken arc is nobody's.
 TokenRange take_front(Arc& arc, Wide wanted) {
-  CHECK(wanted > 0 && arc.range.first <= arc.range.last);
   TokenRange piece = arc.range;
   if (width(arc.range) <= wanted) {
     arc.node = NodeId{};

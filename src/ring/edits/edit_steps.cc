@@ -31,7 +31,9 @@ void abort_unfinished(Document& document) {
 void keep_owners(const Document& before, Document& after, const std::string& reason,
                  UnixMillis now) {
   // Tokens under a cut have the same owner in both, so no change touches an existing cut.
-  for (const Change& change : differences(owners(before), owners(after))) {
+  const std::vector<Arc> wanted = owners(before);
+  const std::vector<Arc> base = base_of(after);
+  for (const Change& change : differences(wanted, owners(overlay(base, after.cuts)))) {
     after.cuts.push_back({.range = change.range,
                           .node = change.from,
                           .reason = reason,
@@ -42,6 +44,7 @@ void keep_owners(const Document& before, Document& after, const std::string& rea
   CHECK(std::ranges::adjacent_find(after.cuts, [](const Cut& left, const Cut& right) {
           return left.range.overlaps(right.range);
         }) == after.cuts.end());
+  CHECK(owners(overlay(base, after.cuts)) == wanted);  // nobody's keys are elsewhere now
 }
 
 Result<void> check_cuttable(const Document& document, const std::string& what) {

@@ -91,6 +91,7 @@ Result<Document> merge_cuts(const Document& document, TokenRange range, UnixMill
   if (merged.size() == cuts.size()) {
     return conflict("merge: nothing to merge in " + to_string(range));
   }
+  CHECK(owners(overlay(base, merged)) == owners(overlay(base, cuts)));  // no key is elsewhere now
   Document next = advanced(document);
   next.cuts = std::move(merged);
   if (const Result<void> valid = validate(next); !valid) return fail("merge", valid.error());

@@ -71,7 +71,6 @@ Result<Document> add_node(const Document& document, const Node& node, UnixMillis
       return std::unexpected(good.error());
   }
   Document next = advanced(document);
-  CHECK(next.nodes.empty() || next.nodes.back().id < next.next_node);
   next.nodes.push_back(node);
   next.nodes.back().id = document.next_node;
   next.nodes.back().state = NodeState::kActive;

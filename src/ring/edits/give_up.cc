@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "ring/edits/edits.h"
 
 namespace cleave::ring {
@@ -10,6 +11,7 @@ Result<Document> release_copies(const Document& document, const Leftover& seen) 
   Result<Document> released = release_leftover(document, seen);
   if (!released) return released;
   const auto entry = std::ranges::find(released->leftovers, seen.move, &Leftover::move);
+  CHECK(entry != released->leftovers.end());
   entry->why = seen.why.empty() ? "kept before" : seen.why;
   return released;
 }

@@ -17,7 +17,6 @@ namespace {
 // of one.
 std::optional<TokenRange> disputed(const std::vector<Arc>& base, NodeId node,
                                    const TokenRange& range) {
-  CHECK(range.first <= range.last);
   std::optional<TokenRange> result;
   auto arc = std::ranges::lower_bound(base, range.first, {},
                                       [](const Arc& each) { return each.range.last; });

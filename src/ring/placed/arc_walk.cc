@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "ring/token_range.h"
 
 namespace cleave::ring {
@@ -57,7 +56,6 @@ Result<ArcWalk> ArcWalk::build(std::span<const Arc> arcs, std::span<const NodeId
     firsts.push_back(arc.range.first);
     owners.push_back(owner->second);
   }
-  CHECK(firsts.size() == owners.size());
   return ArcWalk(TokenIndex(std::move(firsts)), std::move(owners));
 }
 

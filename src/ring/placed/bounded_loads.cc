@@ -47,8 +47,12 @@ NodeId BoundedLoads::acquire(Token token) {
     // The same for kUp: an integer is below ceil(x / y) exactly when it is below x / y.
     return loads_.load(place) * parts < allowed * loads_.weight(place);
   };
-  std::uint32_t arc = walk_.find(token);
-  while (!has_room(walk_.place(arc))) arc = walk_.clockwise(arc);
+  const std::uint32_t start = walk_.find(token);
+  std::uint32_t arc = start;
+  while (!has_room(walk_.place(arc))) {
+    arc = walk_.clockwise(arc);
+    CHECK(arc != start);  // all bounds together are above the load
+  }
   loads_.add(walk_.place(arc));
   return loads_.node(walk_.place(arc));
 }
@@ -59,10 +63,10 @@ std::uint64_t BoundedLoads::bound(NodeId node) const {
 }
 
 std::uint64_t BoundedLoads::bound_of(std::uint32_t place) const {
+  CHECK(place < weight_before_.size());
   const Wide allowed = Wide{bound_per_mille_} * (loads_.total() + 1);  // in thousandths
   const Wide weight = loads_.weight(place);
   const Wide weights = loads_.total_weight();
-  CHECK(place < weight_before_.size());
   if (rounding_ == Rounding::kUp) {
     const Wide parts = 1'000 * weights;
     return static_cast<std::uint64_t>((allowed * weight + parts - 1) / parts);

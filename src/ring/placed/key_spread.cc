@@ -1,5 +1,6 @@
 #include "ring/placed/key_spread.h"
 
+#include "base/check.h"
 #include "base/rng.h"
 
 namespace cleave::ring {
@@ -8,6 +9,7 @@ KeySpread spread_of(const PlacementSide& side, std::span<const std::string> keys
   KeySpread spread{.counts = std::vector<std::uint64_t>(side.nodes.size())};
   for (const std::string& key : keys) {
     if (const auto owner = side.placement.owner(key)) {
+      CHECK(*owner < spread.counts.size());  // the nodes are those of the placement
       ++spread.counts[*owner];
       ++spread.placed;
     } else {

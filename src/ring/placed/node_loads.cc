@@ -22,6 +22,8 @@ Result<NodeLoads> NodeLoads::build(const ArcWalk& walk, std::span<const Weighted
     loads.places_.emplace_back(each.node, place);
   }
   std::ranges::sort(loads.places_);
+  CHECK(std::ranges::adjacent_find(loads.places_, {}, &std::pair<NodeId, std::uint32_t>::first) ==
+        loads.places_.end());
   for (std::uint32_t arc = 0; arc < walk.arcs(); ++arc) {
     const std::uint32_t place = walk.place(arc);
     CHECK(place < nodes.size());
@@ -54,7 +56,6 @@ bool NodeLoads::remove(NodeId node) {
 }
 
 void NodeLoads::take(const NodeLoads& before) {
-  CHECK(loads_.size() == nodes_.size());
   total_ = 0;
   for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
     loads_[place] = before.load(nodes_[place]);

@@ -127,6 +127,7 @@ Result<PlacedRing> PlacedRing::make(const RingSpec& spec,
                                     std::shared_ptr<const Placement> placement) {
   if (auto good = check_texts(spec); !good) return std::unexpected(good.error());
   if (auto good = check_count(spec.cuts.size()); !good) return std::unexpected(good.error());
+  CHECK(placement != nullptr);
   PlacedRing ring;
   ring.scheme_ = spec.scheme;
   ring.nodes_ = spec.nodes;
@@ -153,7 +154,6 @@ void PlacedRing::lay_out(std::vector<Cut> cuts) {
     firsts.push_back(piece.range.first);
     owner_of_piece_.push_back(piece.node.value());
   }
-  CHECK(firsts.size() == owner_of_piece_.size());
   pieces_ = TokenIndex(std::move(firsts));
 }
 

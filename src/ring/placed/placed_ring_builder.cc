@@ -33,8 +33,10 @@ Result<void> PlacedRingBuilder::remove(std::string_view name) {
 
 Result<void> PlacedRingBuilder::set_weight(std::string_view name, std::uint32_t weight) {
   if (auto set = builder_.set_weight(name, weight); !set) return set;
+  const auto index = ring_.index_of(name);
+  CHECK(index);  // both know the same nodes
   RingSpec changed = ring_.spec();
-  changed.nodes[*ring_.index_of(name)].weight = weight;
+  changed.nodes[*index].weight = weight;
   auto ring = PlacedRing::make(changed, builder_.placement());
   CHECK(ring);  // the builder took the weight, and the rest was good before
   ring_ = std::move(*ring);

@@ -17,9 +17,12 @@ class Sums {
     moves_.names = std::move(names);
   }
 
-  void before(NodeId node, Wide amount) { moves_.before[node.value() - 1] += amount; }
-  void after(NodeId node, Wide amount) { moves_.after[node.value() - 1] += amount; }
-  void flow(NodeId from, NodeId to, Wide amount) { flows_[{from, to}] += amount; }
+  void before(NodeId node, Wide amount) { moves_.before[index_of(node)] += amount; }
+  void after(NodeId node, Wide amount) { moves_.after[index_of(node)] += amount; }
+  void flow(NodeId from, NodeId to, Wide amount) {
+    CHECK(from != to);
+    flows_[{from, to}] += amount;
+  }
 
   PlacementMoves result() && {
     for (std::size_t i = 0; i < moves_.names.size(); ++i) {
@@ -27,16 +30,20 @@ class Sums {
       if (moves_.after[i] > moves_.before[i]) moves_.least += moves_.after[i] - moves_.before[i];
     }
     for (const auto& [ends, amount] : flows_) {
-      CHECK(ends.first != ends.second);
       moves_.flows.push_back({ends.first, ends.second, amount});
       moves_.moved += amount;
     }
     std::ranges::stable_sort(moves_.flows, std::ranges::greater(), &Flow::amount);
-    CHECK(moves_.moved >= moves_.least);
+    CHECK(moves_.moved >= moves_.least);  // what a node gains has come from others
     return std::move(moves_);
   }
 
  private:
+  std::size_t index_of(NodeId node) const {
+    CHECK(node != NodeId{} && node.value() <= moves_.names.size());
+    return node.value() - 1;
+  }
+
   PlacementMoves moves_;
   std::map<std::pair<NodeId, NodeId>, Wide> flows_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "ring/placed/placement_diff.h"
 #include "ring/width.h"
 
@@ -33,8 +34,9 @@ struct PlacementMoves {
   // No way from these shares to those moves less: what the nodes gain that gain.
   Wide least = 0;
 
-  // Of `total`, in millionths, rounded down.
+  // Of `total`, in millionths, rounded down. Requires: something lies somewhere.
   std::uint64_t ppm(Wide amount) const {
+    CHECK(total > 0);
     return static_cast<std::uint64_t>(amount * 1'000'000 / total);
   }
 };

@@ -50,6 +50,7 @@ Topology topology_of(const ArcWalk& walk, std::span<const Site> sites,
   for (std::uint32_t arc = 0; arc < walk.arcs(); ++arc) owns[walk.place(arc)] = true;
 
   const bool simple = replication.strategy == Replication::Strategy::kSimple;
+  CHECK(!simple || datacenters.size() == 1);  // which stands for all of them
   std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> racks;
   topology.rack_of.assign(sites.size(), kNobody);
   for (std::size_t place = 0; place < sites.size(); ++place) {

@@ -83,6 +83,7 @@ ArcTable nearest_arcs(std::span<const CirclePoint> points) {
 ArcTable circle_arcs(std::span<const CirclePoint> points, const CircleRules& rules) {
   if (points.empty()) return {};
   CHECK(std::ranges::is_sorted(points, {}, &CirclePoint::value));
+  CHECK(rules.pick != CircleRules::Pick::kNearest || rules.width == CircleRules::Width::k32);
   return rules.pick == CircleRules::Pick::kNearest ? nearest_arcs(points)
                                                    : upward_arcs(points, rules);
 }

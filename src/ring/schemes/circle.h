@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "ring/arc_table.h"
 
@@ -40,8 +41,9 @@ ArcTable circle_arcs(std::span<const CirclePoint> points, const CircleRules& rul
 // Token of a 32-bit value: order is kept.
 constexpr Token token_of_32(std::uint32_t value) { return Token{std::uint64_t{value} << 32U}; }
 
-// The last token of a value of the width.
+// The last token of a value of the width. Requires: the value fits it.
 constexpr std::uint64_t last_token(std::uint64_t value, CircleRules::Width width) {
+  CHECK(width == CircleRules::Width::k64 || value <= 0xFFFFFFFFU);
   return width == CircleRules::Width::k32 ? value << 32U | 0xFFFFFFFFU : value;
 }
 

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.h"
 #include "base/ids.h"
 
 namespace cleave::ring {
@@ -49,6 +50,7 @@ class KeyToToken {
   // Requires: as many tokens as keys.
   void operator()(std::span<const std::string_view> keys,
                   std::span<std::optional<Token>> tokens) const {
+    CHECK(keys.size() == tokens.size());
     if (call_many_ != nullptr) return call_many_(function_.get(), keys, tokens);
     // Through the pointer: inlined in this loop, gcc 12 reads the optional as words after all.
     for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -45,6 +45,7 @@ std::uint32_t position_of(std::span<const PlacedNode> nodes, std::uint32_t index
 std::uint64_t weight_sum(std::span<const PlacedNode> nodes) {
   std::uint64_t sum = 0;
   for (const PlacedNode& node : nodes) sum += node.weight;
+  CHECK(sum >= nodes.size());  // no weight is 0: shares are parts of this sum
   return sum;
 }
 

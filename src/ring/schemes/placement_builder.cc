@@ -22,8 +22,8 @@ void merge_in(std::vector<CirclePoint>& points, const std::vector<CirclePoint>& 
   std::size_t rest = added.size();
   points.resize(old + rest);
   for (std::size_t to = points.size(); rest > 0;) {
+    CHECK(to == old + rest);  // else a point that is still to be moved is overwritten
     const bool keep = old > 0 && is_after(points[old - 1], added[rest - 1]);
-    CHECK(to == old + rest);
     points[--to] = keep ? points[--old] : added[--rest];
   }
 }
@@ -100,12 +100,13 @@ Result<void> PlacementBuilder::change_to(std::vector<PlacedNode> nodes, Edit edi
   if (circle == nullptr) {
     arcs = std::get<ArcTable>(std::move(layout->owners));
   } else {
-    edit(*circle);  // cannot fail: each node of such a circle has points
+    edit(*circle);
+    // Each node of such a circle has points: what follows cannot fail with the points edited.
+    CHECK(!points_.empty());
     arcs = circle_arcs(points_, circle->rules);
   }
   auto placement = make_placement(spec_, std::move(*layout), std::move(arcs));
   if (!placement) return std::unexpected(placement.error());
-  CHECK(circle == nullptr || !points_.empty());
   nodes_ = std::move(nodes);
   placement_ = std::move(*placement);
   return {};

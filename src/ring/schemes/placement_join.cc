@@ -33,8 +33,10 @@ class PointsOfNodes {
 
  private:
   std::vector<Token> hashed(std::uint32_t index) const {
+    CHECK(index < nodes_.size());
     std::vector<CirclePoint> points;
     circle_.add_points(nodes_[index], index, points);
+    CHECK(!points.empty());  // each node of such a circle has some
     std::vector<Token> tokens;
     tokens.reserve(points.size());
     for (const CirclePoint& point : points) {
@@ -58,7 +60,6 @@ class Joiner {
   std::vector<TokenRange> takes(CircleRules::Tie tie) {
     std::vector<TokenRange> ranges;
     const std::vector<Token>& own = points_.of(index_);
-    CHECK(!own.empty());
     for (const Token last : own) {
       const bool again = !ranges.empty() && ranges.back().last == last;
       if (again || (tie == CircleRules::Tie::kFirstPut && is_taken(last))) continue;
@@ -83,7 +84,6 @@ class Joiner {
   // The token after the last point of the others below: the arc's owner may have points within it.
   Token begin_of(Token point) {
     const Arc arc = placement_.arc_of(point);
-    CHECK(arc.range.contains(point));
     const std::vector<Token>& inside = points_of(arc);
     const auto next = std::ranges::lower_bound(inside, point);
     if (next == inside.begin()) return arc.range.first;

@@ -79,7 +79,7 @@ void sort_points(std::vector<CirclePoint>& points) {
     sort_bucket(std::span(sorted).subspan(begin, end - begin));
     begin = end;
   }
-  CHECK(begin == points.size());
+  CHECK(begin == points.size());  // every point is in one bucket
   points = std::move(sorted);
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "ring/arc_table.h"
@@ -55,7 +56,10 @@ class RingView {
 
   // Entries in token order; together they cover every token exactly once.
   std::span<const Entry> entries() const { return entries_; }
-  const Entry& entry(RangeIndex index) const { return entries_[index.value()]; }
+  const Entry& entry(RangeIndex index) const {
+    CHECK(index.value() < entries_.size());
+    return entries_[index.value()];
+  }
 
   // The entry that holds the token.
   RangeIndex find(Token token) const { return RangeIndex{index_.find(token)}; }

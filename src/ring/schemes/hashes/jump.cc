@@ -1,8 +1,11 @@
 #include "ring/schemes/hashes/jump.h"
 
+#include "base/check.h"
+
 namespace cleave::ring {
 
 std::uint64_t jump_bucket(std::uint64_t key, std::uint64_t buckets) {
+  CHECK(buckets > 0);
   std::int64_t bucket = -1;
   std::int64_t next = 0;
   while (next < static_cast<std::int64_t>(buckets)) {

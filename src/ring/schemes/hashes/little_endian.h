@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/check.h"
+
 namespace cleave::ring {
 
 // The first `count` bytes. Requires: count <= 8 and that many bytes.
@@ -36,6 +38,7 @@ inline std::uint32_t load_16(std::string_view bytes) { return load<std::uint16_t
 // The last `count` bytes; in one load where there are eight. Requires: 1 <= count <= 8 and that
 // many bytes.
 inline std::uint64_t load_tail(std::string_view bytes, std::size_t count) {
+  CHECK(count > 0 && count <= 8);  // a shift by 64 bits would be none
   if (bytes.size() < 8) return load_bytes(bytes.substr(bytes.size() - count), count);
   return load_64(bytes.substr(bytes.size() - 8)) >> (8 * (8 - count));
 }

@@ -112,6 +112,7 @@ bool is_short(std::string_view text) { return text.size() <= kTextBytesMax; }
 
 // What it gives for texts that are not short means nothing. Requires: at most kMd5Lanes texts.
 void hash_lanes(std::span<const std::string_view> texts, std::span<Md5> digests) {
+  CHECK(texts.size() <= kMd5Lanes && digests.size() == texts.size());
   Block block{};
   for (std::size_t lane = 0; lane < texts.size(); ++lane) {
     if (is_short(texts[lane])) set_text(block, lane, texts[lane]);

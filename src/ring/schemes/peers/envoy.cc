@@ -51,7 +51,6 @@ std::vector<CirclePoint> ring_points(OptionReader& options, std::span<const Plac
       options.number({.name = "min_ring", .fallback = 1'024, .min = 1, .max = kPlacedPointsMax});
   const std::vector<double> shares = shares_of(nodes);
   const double lightest = std::ranges::min(shares);
-  CHECK(lightest > 0);
   const double scale = std::min(std::ceil(lightest * static_cast<double>(min_ring)) / lightest,
                                 static_cast<double>(kPlacedPointsMax));
   std::vector<CirclePoint> points;
