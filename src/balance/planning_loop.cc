@@ -8,6 +8,7 @@
 namespace cleave::balance {
 
 void PlanningLoop::set_view(const ring::RingSnapshot& view) {
+  CHECK(view_ == nullptr || view_->epoch() <= view->epoch());
   view_ = view;
   ledger_.set_view(view);
 }
@@ -18,6 +19,8 @@ Promise PlanningLoop::promise(const PlannedMove& planned) const {
 }
 
 void PlanningLoop::ended(PastMove past, const std::optional<Promise>& promise, Instant now) {
+  CHECK(!promise || (promise->planned.source == past.source &&
+                     promise->planned.destination == past.destination));
   past.ordered = !promise || ordered(promise->planned.cause);
   past.predicted_gain = promise ? promise->planned.load : 0;
   past.real_gain.reset();

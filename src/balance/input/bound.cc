@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "base/check.h"
 #include "base/ppm.h"
 #include "base/wide.h"
 
@@ -19,6 +20,7 @@ std::uint32_t bound_ppm(std::span<const std::uint64_t> token_loads, std::uint64_
   if (total_load == 0 || capacities.empty()) return kMillion;
   Wide capacity = 0;
   for (const std::uint64_t each : capacities) capacity += each;
+  CHECK(capacity > 0);
   const std::uint64_t largest = *std::ranges::max_element(capacities);
   const auto fair = static_cast<std::uint64_t>(Wide{total_load} * largest / capacity);
   if (fair == 0) return kMillion;

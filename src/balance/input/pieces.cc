@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/check.h"
 #include "base/ppm.h"
 
 namespace cleave::balance {
@@ -116,12 +117,14 @@ class Chooser {
   }
 
   void take(std::size_t at, const Window& window) {
+    CHECK(window.keys <= keys_left_ && cuts_of(window) <= cuts_left_);
     result_.windows.push_back(window);
     result_.load += window.load;
     result_.keys += window.keys;
-    keys_left_ -= std::min(keys_left_, window.keys);
-    cuts_left_ -= std::min(cuts_left_, cuts_of(window));
+    keys_left_ -= window.keys;
+    cuts_left_ -= cuts_of(window);
     const Stretch from = candidates_[at].stretch;
+    CHECK(from.range.contains(window.range.first) && from.range.contains(window.range.last));
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(at));
     if (from.range.last > window.range.last) {
       add_rest(from, {Token{window.range.last.value() + 1}, from.range.last});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/ppm.h"
 #include "ring/width.h"
 
@@ -43,6 +44,7 @@ std::uint64_t square_root(Wide square) {
 Stock::Stock(const std::vector<ring::TokenRange>& ranges, std::span<const KeySample> sample,
              std::uint64_t keys, std::uint64_t bytes)
     : keys_(keys), bytes_(bytes), samples_(sample.size()), cells_(1) {
+  CHECK(std::ranges::is_sorted(sample, {}, &KeySample::token));
   for (const KeySample& each : sample) {
     weight_ += each.weight_ppm;
     sampled_bytes_ += Wide{each.bytes} * each.weight_ppm;
@@ -54,6 +56,9 @@ Stock::Stock(const std::vector<ring::TokenRange>& ranges, std::span<const KeySam
   }
   spread_cells();
   std::ranges::sort(slices_, {}, &Slice::range);
+  CHECK(std::ranges::adjacent_find(slices_, [](const Slice& left, const Slice& right) {
+          return left.range.overlaps(right.range);
+        }) == slices_.end());
   keys_before_.push_back(0);
   bytes_before_.push_back(0);
   variance_before_.push_back(0);
@@ -175,7 +180,9 @@ Amount Stock::inside(const ring::TokenRange& range, Amount Slice::* amount,
                      const std::vector<Amount>& before) const {
   const Amount to = below(range.last, amount, before);
   if (range.first == ring::kFirstToken) return to;
-  return to - below(Token{range.first.value() - 1}, amount, before);
+  const Amount from = below(Token{range.first.value() - 1}, amount, before);
+  CHECK(from <= to);  // the sums grow from token to token
+  return to - from;
 }
 
 std::uint64_t Stock::keys_in(const ring::TokenRange& range) const {

@@ -88,6 +88,8 @@ bool above_stop(const Level& level, std::uint32_t stop_ppm, const Constants& con
 Trigger next_trigger(const Trigger& before, std::span<const Level> levels, std::uint32_t stop_ppm,
                      const Constants& constants, UnixMillis now) {
   CHECK(constants.hot_ticks_of >= 1 && constants.hot_ticks_of <= 8);
+  CHECK(std::ranges::adjacent_find(levels, std::ranges::greater_equal{}, &Level::node) ==
+        levels.end());
   Trigger next;
   bool hot = false;
   bool slow = false;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ppm.h"
 #include "ring/width.h"
 
@@ -15,6 +16,8 @@ class Search {
  public:
   Search(const Stretch& stretch, const Price& price, const WindowLimits& limits)
       : stretch_(stretch), price_(price), limits_(limits) {
+    CHECK(stretch.tokens.empty() || (stretch.range.contains(stretch.tokens.front().token) &&
+                                     stretch.range.contains(stretch.tokens.back().token)));
     loads_before_.push_back(0);
     samples_before_.push_back(0);
     for (const heat::TokenLoad& each : stretch.tokens) {
@@ -98,6 +101,8 @@ void Search::offer_tokens(std::size_t first, std::size_t last) {
 
 // `begin` to `end`: the tokens inside.
 void Search::offer_range(const ring::TokenRange& range, std::size_t begin, std::size_t end) {
+  CHECK(begin <= end && end < samples_before_.size());
+  CHECK(stretch_.range.first <= range.first && range.last <= stretch_.range.last);
   if (samples_before_[end] - samples_before_[begin] < limits_.samples_min) return;
   const std::uint32_t boundaries = (range.first != stretch_.range.first ? 1U : 0U) +
                                    (range.last != stretch_.range.last ? 1U : 0U);
@@ -142,6 +147,7 @@ std::size_t Search::after(Token token) const {
 
 std::uint64_t Price::keys_in(const ring::TokenRange& range) const {
   if (stock != nullptr) return stock->keys_in(range);
+  CHECK(width > 0);
   // Keys below 2^63 and widths up to 2^64: the product fits.
   return static_cast<std::uint64_t>(Wide{keys} * ring::width(range) / width);
 }

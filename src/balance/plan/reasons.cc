@@ -1,6 +1,9 @@
 #include "balance/plan/reasons.h"
 
 #include <cstddef>
+#include <iterator>
+
+#include "base/check.h"
 
 namespace cleave::balance {
 namespace {
@@ -16,7 +19,11 @@ constexpr Reason kReasons[] = {
 
 std::span<const Reason> reasons() { return kReasons; }
 
-const Reason& reason_of(Why why) { return kReasons[static_cast<std::size_t>(why)]; }
+const Reason& reason_of(Why why) {
+  const auto row = static_cast<std::size_t>(why);
+  CHECK(row < std::size(kReasons) && kReasons[row].why == why);
+  return kReasons[row];
+}
 
 std::string_view to_string(Why why) { return reason_of(why).name; }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "base/check.h"
 #include "base/shown.h"
 #include "base/wide.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 // Rounded to `digits` places after the point, which is at most 2.
 std::string decimal(Wide thousandths, unsigned digits) {
+  CHECK(digits <= 2);
   const Wide step = digits == 2 ? 10 : digits == 1 ? 100 : 1'000;
   const Wide rounded = (thousandths + step / 2) / step;
   const Wide unit = 1'000 / step;

@@ -69,7 +69,9 @@ std::uint64_t scaled(std::uint64_t amount, Wide part, Wide whole) {
     part >>= 1U;
     whole >>= 1U;
   }
-  return static_cast<std::uint64_t>(Wide{amount} * part / whole);
+  const Wide result = Wide{amount} * part / whole;
+  CHECK(result >> 64U == 0);
+  return static_cast<std::uint64_t>(result);
 }
 
 Board::Board(const Input& input) : input_(input) {
@@ -117,6 +119,7 @@ void Board::add_nodes() {
     total_keys_ += each.keys;
     nodes_.push_back(std::move(each));
   }
+  CHECK(!nodes_.empty());
   const std::size_t ids = nodes.back().id.value() + std::size_t{1};
   if (ids > nodes.size() * kPlacesPerNode) return;
   places_.resize(ids);
@@ -145,30 +148,39 @@ void Board::add_ranges() {
     if (entry.move == ring::kNone) {
       ranges_[now].push_back(range);
     } else {
+      CHECK(entry.move < moves.size());
       then = at(moves[entry.move].destination);
     }
     nodes_[then].load += range.load;
     nodes_[then].width += width;
     total_load_ += range.load;
   }
+  CHECK(token == tokens.size());  // each lies in one range
 }
 
 void Board::add_flights() {
   for (const ring::Move& move : input_.view->document().moves) {
     ++nodes_[at(move.source)].moves_out;
     ++nodes_[at(move.destination)].moves_in;
-    for (const ring::TokenRange& each : move.ranges) moving_.emplace(each.first, each.last);
+    for (const ring::TokenRange& each : move.ranges) {
+      CHECK(!moving(each));  // a token is in one move at most
+      moving_.emplace(each.first, each.last);
+    }
   }
 }
 
 void Board::share_out() {
   Wide capacity = 0;
   Wide weights = 0;
+  Wide width = 0;
   const auto& nodes = input_.view->document().nodes;
   for (std::size_t at = 0; at < nodes_.size(); ++at) {
     capacity += nodes_[at].capacity;
+    width += nodes_[at].width;
     if (!nodes_[at].draining) weights += nodes[at].weight;
   }
+  CHECK(capacity > 0 && weights > 0);  // somebody is active
+  CHECK(width == ring::kAllTokens);    // every token is one node's
   for (std::size_t at = 0; at < nodes_.size(); ++at) {
     BoardNode& each = nodes_[at];
     if (each.draining) continue;
@@ -222,6 +234,8 @@ const Stock* Board::stock_of(const BoardNode& node) const {
 
 std::span<const heat::TokenLoad> Board::tokens_in(const BoardRange& range,
                                                   const ring::TokenRange& part) const {
+  CHECK(range.token_begin <= range.token_end);
+  CHECK(range.token_end <= input_.picture.tokens.size());
   const std::span<const heat::TokenLoad> all =
       std::span(input_.picture.tokens)
           .subspan(range.token_begin, range.token_end - range.token_begin);
@@ -232,6 +246,7 @@ std::span<const heat::TokenLoad> Board::tokens_in(const BoardRange& range,
 }
 
 std::uint64_t Board::load_in(const BoardRange& range, const ring::TokenRange& part) const {
+  CHECK(range.range.first <= part.first && part.last <= range.range.last);
   if (part == range.range) return range.load;
   if (range.token_begin == range.token_end) {
     return scaled(range.load, ring::width(part), ring::width(range.range));
@@ -252,7 +267,8 @@ void Board::apply(const PlannedMove& move) {
   ++source.moves_out;
   ++destination.moves_in;
   for (const ring::TokenRange& range : move.ranges) {
-    source.width -= std::min(source.width, ring::width(range));
+    CHECK(!moving(range) && source.width >= ring::width(range));
+    source.width -= ring::width(range);
     destination.width += ring::width(range);
     moving_.emplace(range.first, range.last);
   }
@@ -264,12 +280,17 @@ void Board::divide(const PlannedMove& move) {
   std::vector<BoardRange>& ranges = ranges_[at(move.source)];
   std::vector<BoardRange> next;
   next.reserve(ranges.size() + 2 * move.ranges.size());
+  Wide taken = 0;
   for (const BoardRange& range : ranges) {
     const ring::RangeSet rest = ring::outside(range.range, move.ranges);
+    taken += ring::width(range.range);
     for (const ring::TokenRange& part : rest) {
+      taken -= ring::width(part);
       next.push_back(part == range.range ? range : part_of(range, part));
     }
   }
+  for (const ring::TokenRange& each : move.ranges) taken -= ring::width(each);
+  CHECK(taken == 0);  // all that moves was the source's to give
   ranges = std::move(next);
 }
 

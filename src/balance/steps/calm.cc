@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "balance/steps/input_check.h"
+#include "base/check.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -122,6 +123,7 @@ void Calm::find_left() {
 }
 
 bool Calm::within(const Past& past, milliseconds time) const {
+  CHECK(past.ended <= input_.now);  // so it was taken over
   return input_.now.value() - past.ended.value() < time.count();
 }
 

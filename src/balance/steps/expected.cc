@@ -8,6 +8,7 @@
 
 #include "balance/steps/board.h"
 #include "balance/steps/input_check.h"
+#include "base/check.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -42,6 +43,7 @@ class AddedTokens {
 
   // Requires: above the tokens added since the last merge.
   void add(std::size_t entry, const heat::TokenLoad& token) {
+    CHECK(tokens_.empty() || tokens_.back().token < token.token);
     tokens_.push_back(token);
     last_entry_ = entry;
   }
@@ -128,6 +130,8 @@ class Layer {
       seen_ += part.load;
       parts_.push_back(part);
     }
+    CHECK(!parts_.empty() && parts_.front().range.first == event_.range.first &&
+          parts_.back().range.last == event_.range.last);
   }
 
   std::size_t place(Token token) const {

@@ -10,6 +10,7 @@
 #include "balance/steps/memory_trigger.h"
 #include "balance/steps/parts.h"
 #include "balance/steps/unsplittable.h"
+#include "base/check.h"
 #include "base/ppm.h"
 #include "ring/width.h"
 
@@ -76,6 +77,7 @@ class MemoryPlanner : private Leveller {
 
  private:
   static std::uint64_t ppm_of_limit(const BoardNode& node) {
+    CHECK(node.memory_max > 0);
     return static_cast<std::uint64_t>(Wide{node.memory} * kMillion / node.memory_max);
   }
 
@@ -354,6 +356,7 @@ bool MemoryPlanner::mostly_dwells(const BoardNode& source) const {
       free += ring::width(part);
     }
   }
+  CHECK(free <= stays);
   return stays - free > free;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace cleave::balance {
 namespace {
 
@@ -64,6 +66,7 @@ class Merger {
     for (std::size_t at = first; at <= last; ++at) sum += peak(at);
     // What it would be joined with counts too.
     const NodeId owner = entries_[first].node;
+    CHECK(last < entries_.size() && entries_[last].node == owner);  // a merge moves nothing
     if (agrees(first) && first > 0 && entries_[first - 1].node == owner) sum += peak(first - 1);
     if (agrees(first) && last + 1 < entries_.size() && entries_[last + 1].node == owner) {
       sum += peak(last + 1);

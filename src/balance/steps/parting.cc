@@ -5,6 +5,7 @@
 
 #include "balance/steps/parts.h"
 #include "balance/steps/unsplittable.h"
+#include "base/check.h"
 #include "base/ppm.h"
 
 namespace cleave::balance {
@@ -75,6 +76,7 @@ class Chooser {
   }
 
   Merit merit_of(const HeavyToken& token, const BoardNode& target, std::uint64_t others) const {
+    CHECK(token.load <= source_.load);
     const std::uint64_t stays = source_.load - token.load;
     const std::uint64_t comes = target.load + token.load;
     return {.unavoidable = std::max(unavoidable(above(held_, token.load), source_),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "balance/plan/text.h"
+#include "base/check.h"
 #include "base/ppm.h"
 
 namespace cleave::balance {
@@ -57,6 +58,7 @@ std::uint64_t room_of(const BoardNode& node, const Constants& constants) {
 }
 
 PlannedMove move_of(const BoardNode& source, const BoardNode& target, Cargo cargo, Cause cause) {
+  CHECK(source.id != target.id && !cargo.ranges.empty());
   return {.ranges = ring::normalised(std::move(cargo.ranges)),
           .source = source.id,
           .destination = target.id,
@@ -99,7 +101,14 @@ std::string pieces_text(const PlannedMove& move) {
          bytes_text(move.bytes) + ")";
 }
 
+// Whichever step has planned it: what every move keeps to.
 void carry_out(Board& board, Plan& plan, PlannedMove move) {
+  const BoardNode& source = board.node(move.source);
+  const BoardNode& target = board.node(move.destination);
+  CHECK(free_source(source, board.constants()));
+  CHECK(free_target(target, board.constants()));
+  CHECK(placement_veto(source, target).empty());
+  CHECK(fits_memory(target, move, board.constants()));
   board.apply(move);
   plan.moves.push_back(std::move(move));
 }

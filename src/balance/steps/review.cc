@@ -8,6 +8,7 @@
 #include "balance/input/bound.h"
 #include "balance/plan/text.h"
 #include "balance/steps/unsplittable.h"
+#include "base/check.h"
 #include "base/ppm.h"
 
 namespace cleave::balance {
@@ -87,6 +88,7 @@ void advise(const Board& board, Plan& plan) {
     capacity += each.capacity;
     nodes += each.draining ? 0U : 1U;
   }
+  CHECK(nodes > 0);
   const Wide load = board.total_load();
   const Constants& constants = board.constants();
   if (load == 0 || load * kMillion < capacity * constants.advise_ppm) return;
@@ -174,7 +176,9 @@ std::optional<Verdict> waiting(const Board& board, const Level& level, const Nod
 void explain_waiting(const Board& board, const std::vector<Level>& levels, std::uint32_t stop_ppm,
                      Plan& plan) {
   for (const Level& level : levels) {
-    const NodeTrigger& state = *find_node(plan.trigger, level.node);
+    const NodeTrigger* const known = find_node(plan.trigger, level.node);
+    CHECK(known != nullptr);  // the trigger was asked of these levels
+    const NodeTrigger& state = *known;
     const bool stands_out = state.hot_ticks != 0 || state.warm_since != UnixMillis{};
     std::optional<Verdict> verdict;
     if (stands_out && level_ppm(level.load.mean, level.fair.mean) <= stop_ppm)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "balance/steps/parts.h"
+#include "base/check.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -36,6 +37,7 @@ std::vector<Part> new_to(const Calm& calm, NodeId node, const std::vector<Part>&
 std::pair<NodeId, std::vector<Part>> next_of_drain(const Board& board, const Calm& calm,
                                                    const BoardNode& source,
                                                    const std::vector<Part>& parts) {
+  CHECK(!parts.empty());
   const Constants& constants = board.constants();
   std::map<NodeId, std::vector<Part>> homes;
   for (const Part& part : parts) homes[part.base_owner].push_back(part);
@@ -83,7 +85,9 @@ void plan_drains(Board& board, const Calm& calm, Plan& plan) {
     const std::vector<Part> parts = parts_of(board, source.id);
     if (parts.empty()) continue;
     const std::string who = "node '" + source.name + "' is being drained";
-    if (ring::find_node(board.input().view->document(), source.id)->drain_held) {
+    const ring::Node* const drained = ring::find_node(board.input().view->document(), source.id);
+    CHECK(drained != nullptr && drained->state == ring::NodeState::kDraining);
+    if (drained->drain_held) {
       plan.verdicts.push_back({.why = Why::kHeld,
                                .node = source.id,
                                .text = who + ", but a move of its drain was aborted by order"});

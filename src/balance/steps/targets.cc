@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/check.h"
+
 namespace cleave::balance {
 namespace {
 
@@ -30,8 +32,9 @@ void Targets::insert(const BoardNode& node) {
 
 void Targets::update(NodeId id) {
   const auto place = std::ranges::lower_bound(places_, id, {}, &Place::second);
-  open_.erase(*place);
-  blocked_.erase(*place);
+  CHECK(place != places_.end() && place->second == id);
+  const std::size_t erased = open_.erase(*place) + blocked_.erase(*place);
+  CHECK(erased == 1);  // it stands in one of them, as it was inserted
   const BoardNode& node = board_.node(id);
   place->first = node.level();
   insert(node);

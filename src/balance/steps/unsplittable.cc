@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "balance/plan/text.h"
+#include "base/check.h"
 
 namespace cleave::balance {
 namespace {
@@ -46,6 +47,7 @@ std::string name_of(const HeavyToken& token) {
 
 Verdict unsplittable(const BoardNode& node, std::uint64_t load, std::uint64_t enough,
                      const std::vector<HeavyToken>& tokens) {
+  CHECK(!tokens.empty());
   std::vector<HeavyToken> named;
   std::uint64_t together = 0;
   for (const HeavyToken& each : tokens) {
