@@ -70,9 +70,9 @@ class RouterProcess final : private admin::RouterFacts {
   }
 
  private:
-  std::vector<proxy::NodeHealth> health() const override { return assembly_->router().health(); }
+  std::vector<proxy::NodeHealth> health() const override { return assembly_->data_path().health(); }
   void stats(std::function<void(proxy::RouterStats)> done) override {
-    assembly_->router().stats(std::move(done));
+    assembly_->data_path().stats(std::move(done));
   }
   admin::ProcessUsage usage() const override { return {}; }
   const admin::StateBook& states() const override { return states_; }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admin/state_book.h"
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 namespace cleave::admin {
 

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "control/orders/operator.h"
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 namespace cleave::admin {
 

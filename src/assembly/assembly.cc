@@ -35,12 +35,12 @@ class Assembly::Impl {
   void stop(std::function<void()> stopped);
   net::Address admin_address() const { return http_->address(); }
   control::Controller& controller() { return *controller_; }
-  proxy::Router& router() { return *router_; }
+  proxy::DataPath& data_path() { return *data_path_; }
 
  private:
   Result<void> listen();
   void make_controller();
-  void make_router();
+  void make_data_path();
   void make_api();
   void answer(const net::HttpRequest& request, const net::HttpServer::Reply& reply);
   std::function<Instant()> last_asked() const;
@@ -55,7 +55,7 @@ class Assembly::Impl {
   // In the order of their making; destroyed in the other.
   std::unique_ptr<peer::HttpDirectory> directory_;
   std::unique_ptr<control::Controller> controller_;
-  std::unique_ptr<proxy::Router> router_;
+  std::unique_ptr<proxy::DataPath> data_path_;
   std::unique_ptr<peer::HttpService> peer_service_;
   std::unique_ptr<admin::Api> api_;
   std::unique_ptr<net::HttpServer> http_;
@@ -67,9 +67,10 @@ Result<void> Assembly::Impl::make() {
   directory_ = std::make_unique<peer::HttpDirectory>(peer::HttpDirectory::Options{
       .loop = options_.control, .session = options_.session, .token = options_.door.token});
   make_controller();
-  make_router();
-  directory_->set_own(*router_);
-  peer_service_ = std::make_unique<peer::HttpService>(options_.control, options_.session, *router_);
+  make_data_path();
+  directory_->set_own(*data_path_);
+  peer_service_ =
+      std::make_unique<peer::HttpService>(options_.control, options_.session, *data_path_);
   make_api();
   return {};
 }
@@ -129,19 +130,19 @@ void Assembly::Impl::make_controller() {
       .decided = options_.decided});
 }
 
-void Assembly::Impl::make_router() {
-  router_ = std::make_unique<proxy::Router>(
-      proxy::Router::Options{.control = options_.control,
-                             .workers = options_.workers,
-                             .listen = options_.listen,
-                             .gate = *controller_,
-                             .fence_keeper = *controller_,
-                             .key_counter = *controller_,
-                             .credentials = options_.credentials,
-                             .client_password = options_.client_password,
-                             .limits = options_.limits,
-                             .seed = options_.seed,
-                             .mutations = options_.mutations});
+void Assembly::Impl::make_data_path() {
+  data_path_ = std::make_unique<proxy::DataPath>(
+      proxy::DataPath::Options{.control = options_.control,
+                               .workers = options_.workers,
+                               .listen = options_.listen,
+                               .gate = *controller_,
+                               .fence_keeper = *controller_,
+                               .key_counter = *controller_,
+                               .credentials = options_.credentials,
+                               .client_password = options_.client_password,
+                               .limits = options_.limits,
+                               .seed = options_.seed,
+                               .mutations = options_.mutations});
 }
 
 void Assembly::Impl::make_api() {
@@ -169,7 +170,7 @@ void Assembly::Impl::publish(ring::RingSnapshot view) {
   view_ = std::move(view);
   directory_->follow(view_->document());
   options_.adopted(view_);
-  if (routing_) return router_->set_view(view_);
+  if (routing_) return data_path_->set_view(view_);
   if (!first) return;
   const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
   route_when_marked(options_.control.now() + (wait ? kMarkPatience : milliseconds{0}));
@@ -181,7 +182,7 @@ void Assembly::Impl::route_when_marked(Instant until) {
     return;
   }
   routing_ = true;
-  router_->start(view_, options_.ready);
+  data_path_->start(view_, options_.ready);
 }
 
 bool Assembly::Impl::all_marked() const {
@@ -191,13 +192,13 @@ bool Assembly::Impl::all_marked() const {
 }
 
 void Assembly::Impl::removed(const Error& why) {
-  if (routing_) router_->stop(why);
+  if (routing_) data_path_->stop(why);
   options_.removed(why);
 }
 
 void Assembly::Impl::stop(std::function<void()> stopped) {
   controller_->stop([this, stopped = std::move(stopped)] {
-    if (routing_) router_->stop({Code::kUnavailable, "the router is stopping"});
+    if (routing_) data_path_->stop({Code::kUnavailable, "the router is stopping"});
     stopped();
   });
 }
@@ -215,6 +216,6 @@ void Assembly::start() { impl_->start(); }
 void Assembly::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
 net::Address Assembly::admin_address() const { return impl_->admin_address(); }
 control::Controller& Assembly::controller() { return impl_->controller(); }
-proxy::Router& Assembly::router() { return impl_->router(); }
+proxy::DataPath& Assembly::data_path() { return impl_->data_path(); }
 
 }  // namespace cleave::assembly

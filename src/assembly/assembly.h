@@ -1,6 +1,6 @@
 // Assembly: one router put together, on the loops, the register and the addresses that it is given.
 //
-//   clients ---------> proxy::Router -----------------> servers
+//   clients ---------> proxy::DataPath -----------------> servers
 //                        ^       |
 //         views, gate    |       |  answers
 //                        |       v
@@ -33,7 +33,7 @@
 #include "coord/register.h"
 #include "history/store.h"
 #include "net/loop.h"
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 namespace cleave::assembly {
 
@@ -94,7 +94,7 @@ class Assembly {
 
   net::Address admin_address() const;
   control::Controller& controller();
-  proxy::Router& router();
+  proxy::DataPath& data_path();
 
  private:
   class Impl;

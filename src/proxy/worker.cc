@@ -69,7 +69,7 @@ Worker::~Worker() {
   if (!stopped_) stop(Error{Code::kUnavailable, "the router ends"});
 }
 
-// ---- orders of the Router ---------------------------------------------------------------------
+// ---- orders of the DataPath ---------------------------------------------------------------------
 
 void Worker::adopt(const ring::RingSnapshot& view) {
   if (stopped_) return;
@@ -79,7 +79,7 @@ void Worker::adopt(const ring::RingSnapshot& view) {
 }
 
 void Worker::learn(std::shared_ptr<const ServerCommands> commands) {
-  router_ = std::make_unique<route::Router>(commands->table(), options_.limits);
+  router_ = std::make_unique<route::CommandRouter>(commands->table(), options_.limits);
   commands_ = std::move(commands);
 }
 

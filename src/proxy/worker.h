@@ -5,7 +5,7 @@
 //                               +--> Splits, KeyCounts, Flushes      several nodes
 //                               +--> Answers                         the router itself
 //
-// Threads: its loop's. The Router posts to it.
+// Threads: its loop's. The DataPath posts to it.
 #pragma once
 
 #include <functional>
@@ -56,7 +56,7 @@ class Worker final : private Clients::Handler {
   Worker& operator=(const Worker&) = delete;
 
   net::Loop& loop() const { return options_.loop; }
-  // What the Router asks and orders beside the orders here.
+  // What the DataPath asks and orders beside the orders here.
   const Clients& clients() const { return clients_; }
   Dispatch& dispatch() { return dispatch_; }
 
@@ -81,7 +81,7 @@ class Worker final : private Clients::Handler {
 
   Options options_;
   std::shared_ptr<const ServerCommands> commands_;
-  std::unique_ptr<route::Router> router_;
+  std::unique_ptr<route::CommandRouter> router_;
   Clients clients_;
   Dispatch dispatch_;
   Gatherings gatherings_;

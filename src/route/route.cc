@@ -61,8 +61,8 @@ bool is_plain(const CommandSpec& spec) {
 
 }  // namespace
 
-void Router::route(std::span<const std::string_view> args, const ring::RingView& view,
-                   Decision& decision) const {
+void CommandRouter::route(std::span<const std::string_view> args, const ring::RingView& view,
+                          Decision& decision) const {
   CHECK(!args.empty());
   const CommandSpec* const spec = table_.find(args);
   decision.spec = spec;
@@ -86,8 +86,8 @@ void Router::route(std::span<const std::string_view> args, const ring::RingView&
   }
 }
 
-void Router::route_by_keys(std::span<const std::string_view> args, const ring::RingView& view,
-                           Decision& decision) const {
+void CommandRouter::route_by_keys(std::span<const std::string_view> args,
+                                  const ring::RingView& view, Decision& decision) const {
   CHECK(decision.spec != nullptr && decision.args_per_key > 0);
   const CommandSpec& spec = *decision.spec;
   if ((args.size() - 1) % decision.args_per_key != 0) return refuse(decision, wrong_arity(spec));
@@ -106,8 +106,8 @@ void Router::route_by_keys(std::span<const std::string_view> args, const ring::R
   }
 }
 
-bool Router::add_key(std::span<const std::string_view> args, std::uint32_t position,
-                     const ring::RingView& view, Decision& decision) const {
+bool CommandRouter::add_key(std::span<const std::string_view> args, std::uint32_t position,
+                            const ring::RingView& view, Decision& decision) const {
   CHECK(position > 0);  // the name is no key
   if (position >= args.size()) {
     refuse(decision, wrong_arity(*decision.spec));

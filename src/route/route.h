@@ -51,10 +51,10 @@ struct Decision {
 };
 
 // Decides by a server's table; the view comes with each request, because it changes.
-class Router {
+class CommandRouter {
  public:
   // Borrows the table.
-  Router(const CommandTable& table, const Limits& limits) : table_(table), limits_(limits) {}
+  CommandRouter(const CommandTable& table, const Limits& limits) : table_(table), limits_(limits) {}
 
   // Requires: args not empty. Where a real server would answer with an error before it looked at
   // any key (unknown command, wrong arity), the refusal is that error, word for word. Of what is

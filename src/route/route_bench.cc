@@ -46,7 +46,7 @@ ring::RingSnapshot view() {
 void route_one(benchmark::State& state, std::vector<std::string_view> args) {
   const CommandTable commands = table();
   const ring::RingSnapshot ring = view();
-  const Router router(commands, Limits{});
+  const CommandRouter router(commands, Limits{});
   Decision decision;
   for (auto _ : state) {
     router.route(args, *ring, decision);

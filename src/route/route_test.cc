@@ -41,7 +41,7 @@ class Route : public testing::Test {
 
   const CommandTable table_ = table_of(recorded_reply());
   const ring::RingSnapshot view_ = view_of_two();
-  const Router router_{table_, Limits{}};
+  const CommandRouter router_{table_, Limits{}};
 };
 
 TEST_F(Route, ForwardsByTheTokenOfTheKey) {
@@ -289,16 +289,16 @@ TEST_F(Route, RefusesAKeyThatIsTooLong) {
   Limits limits;
   limits.key_bytes_max = 3;
   Decision decision;
-  Router(table_, limits).route(words("get abcd"), *view_, decision);
+  CommandRouter(table_, limits).route(words("get abcd"), *view_, decision);
   EXPECT_EQ(decision.refusal, "ERR a key of 4 bytes is longer than the 3 that the router takes");
-  Router(table_, limits).route(words("get abc"), *view_, decision);
+  CommandRouter(table_, limits).route(words("get abc"), *view_, decision);
   EXPECT_EQ(decision.action, Action::kForward);
   EXPECT_EQ(decision.refusal, "");
 }
 
 TEST_F(Route, DecidesAlikeByAnOlderTable) {
   const CommandTable old_table = table_of(old_reply());
-  const Router old_router(old_table, Limits{});
+  const CommandRouter old_router(old_table, Limits{});
   for (const char* line :
        {"get a", "mset a 1 b 2", "object freq a", "xgroup create a g $", "zunion 1 a",
         "memory usage a", "eval s 1 a", "eval s 0", "blpop a 0", "config get x", "client id",

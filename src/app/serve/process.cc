@@ -64,10 +64,10 @@ class RouterProcess::Impl final : public admin::RouterFacts {
 
   Result<void> start();
 
-  bool serving() const override { return !router().addresses().empty(); }
-  std::vector<proxy::NodeHealth> health() const override { return router().health(); }
+  bool serving() const override { return !data_path().addresses().empty(); }
+  std::vector<proxy::NodeHealth> health() const override { return data_path().health(); }
   void stats(std::function<void(proxy::RouterStats)> done) override {
-    router().stats(std::move(done));
+    data_path().stats(std::move(done));
   }
 
   admin::ProcessUsage usage() const override {
@@ -96,7 +96,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   }
   net::Address admin_address() const { return assembly_->admin_address(); }
   control::Controller& controller() { return assembly_->controller(); }
-  proxy::Router& router() const { return assembly_->router(); }
+  proxy::DataPath& data_path() const { return assembly_->data_path(); }
 
   // Runs on the control loop; waits for the value that `ask` hands to its argument.
   template <class T>
@@ -278,7 +278,7 @@ void RouterProcess::Impl::warn_of_few_descriptors() {
   const std::size_t most = net::raise_descriptors_max();
   const std::size_t clients = options_.config.limits.clients_max;
   const std::size_t kept =
-      proxy::Router::descriptors_kept(options_.config.pool.nodes.size(), workers_.size());
+      proxy::DataPath::descriptors_kept(options_.config.pool.nodes.size(), workers_.size());
   if (most >= clients + 2 * kept) return;
   note("warning: this process may open only " + std::to_string(most) +
        " files and sockets, too few for " + std::to_string(clients) +
@@ -337,7 +337,7 @@ Error RouterProcess::error() const { return impl_->error(); }
 
 std::vector<net::Address> RouterProcess::addresses() const {
   return impl_->ask<std::vector<net::Address>>(
-      [&](const auto& answer) { answer(impl_->router().addresses()); });
+      [&](const auto& answer) { answer(impl_->data_path().addresses()); });
 }
 
 net::Address RouterProcess::admin_address() const { return impl_->admin_address(); }
@@ -348,7 +348,8 @@ control::Status RouterProcess::status() const {
 }
 
 proxy::RouterStats RouterProcess::stats() const {
-  return impl_->ask<proxy::RouterStats>([&](const auto& answer) { impl_->router().stats(answer); });
+  return impl_->ask<proxy::RouterStats>(
+      [&](const auto& answer) { impl_->data_path().stats(answer); });
 }
 
 void RouterProcess::with_operator(const std::function<void(control::Operator&)>& order) const {

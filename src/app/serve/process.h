@@ -19,7 +19,7 @@
 #include "app/log.h"
 #include "base/result.h"
 #include "control/orders/operator.h"
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 namespace cleave::admin {
 class OrderLog;

@@ -50,7 +50,7 @@ class Answers : public testing::Test {
   std::string answer(const Args& args) {
     const ring::RingSnapshot view = *ring::RingView::build(document);
     route::Decision decision;
-    route::Router(commands->table(), limits).route(args, *view, decision);
+    route::CommandRouter(commands->table(), limits).route(args, *view, decision);
     std::string out;
     if (decision.action == route::Action::kRefuse) {
       after = After::kRefused;

@@ -5,8 +5,8 @@
 //          --take(n)--------+--> one entry a move <--+-- collect ----------------> workers
 //          --await_fenced---+                        +-- cleared(worker, ack) ---- workers
 //
-// No threads and no loops inside: the Router brings everything to the control loop. Answers run
-// within the call that makes them possible; the Router defers them.
+// No threads and no loops inside: the DataPath brings everything to the control loop. Answers run
+// within the call that makes them possible; the DataPath defers them.
 #pragma once
 
 #include <cstdint>

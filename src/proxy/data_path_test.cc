@@ -1,5 +1,5 @@
 // The router as its clients see it, in front of real servers.
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/router_testing.h"
+#include "proxy/data_path_testing.h"
 
 namespace cleave::proxy {
 namespace {
@@ -20,21 +20,21 @@ class NoKeeper final : public FenceKeeper {
 
 // A router that still waits for the coordinator is asked for its status all the same, and by a
 // leader that has seen it join before it has seen that itself.
-TEST(Router, AnswersQuestionsBeforeItsStart) {
+TEST(DataPath, AnswersQuestionsBeforeItsStart) {
   const std::unique_ptr<net::AsioLoop> loop = net::make_loop();
   OpenGate gate(*loop);
   NoKeeper keeper;
   FixedCounter counter;
-  Router router({.control = *loop,
-                 .workers = {loop.get()},
-                 .listen = {},
-                 .gate = gate,
-                 .fence_keeper = keeper,
-                 .key_counter = counter,
-                 .credentials = {},
-                 .client_password = {},
-                 .limits = {},
-                 .seed = 1});
+  DataPath router({.control = *loop,
+                   .workers = {loop.get()},
+                   .listen = {},
+                   .gate = gate,
+                   .fence_keeper = keeper,
+                   .key_counter = counter,
+                   .credentials = {},
+                   .client_password = {},
+                   .limits = {},
+                   .seed = 1});
   EXPECT_TRUE(router.addresses().empty());
   EXPECT_TRUE(router.health().empty());
   int answers = 0;
@@ -48,8 +48,8 @@ TEST(Router, AnswersQuestionsBeforeItsStart) {
   EXPECT_EQ(answers, 2);
 }
 
-TEST(Router, ForwardsEachKeyToItsOwner) {
-  World world;
+TEST(DataPath, ForwardsEachKeyToItsOwner) {
+  DataPathWorld world;
   RawClient client = world.client();
   std::set<std::size_t> owners;
   for (int i = 0; i < 100; ++i) {
@@ -62,8 +62,8 @@ TEST(Router, ForwardsEachKeyToItsOwner) {
   EXPECT_EQ(owners.size(), 3U);
 }
 
-TEST(Router, AnswersAPipelineInOrder) {
-  World world({.workers = 2});
+TEST(DataPath, AnswersAPipelineInOrder) {
+  DataPathWorld world({.workers = 2});
   RawClient client = world.client();
   std::string bytes;
   for (int i = 0; i < 5'000; ++i) {
@@ -84,8 +84,8 @@ TEST(Router, AnswersAPipelineInOrder) {
 }
 
 // cases.md 13: with several workers and nodes, two commands on one key never change places.
-TEST(Router, KeepsTheOrderOfOneKeysCommands) {
-  World world({.workers = 2});
+TEST(DataPath, KeepsTheOrderOfOneKeysCommands) {
+  DataPathWorld world({.workers = 2});
   RawClient client = world.client();
   std::string bytes;
   for (int i = 0; i < 1'000; ++i) {
@@ -99,8 +99,8 @@ TEST(Router, KeepsTheOrderOfOneKeysCommands) {
 }
 
 // cases.md 5 and 3: binary, empty and protocol-like values, on several nodes.
-TEST(Router, SplitsMgetAndMsetWithAnyBytes) {
-  World world;
+TEST(DataPath, SplitsMgetAndMsetWithAnyBytes) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::vector<std::string> values{std::string("\0\r\n$5\r\n*1\r\n\xff", 13), "", "\r\n",
                                         "-ERR x\r\n", std::string(100'000, '*')};
@@ -130,8 +130,8 @@ TEST(Router, SplitsMgetAndMsetWithAnyBytes) {
   }
 }
 
-TEST(Router, AddsUpWhatIsCountedPerNode) {
-  World world;
+TEST(DataPath, AddsUpWhatIsCountedPerNode) {
+  DataPathWorld world;
   RawClient client = world.client();
   for (const auto& server : world.servers) {
     server->client().ask({"SET", "cleave:{owner}", "mark-1"});
@@ -145,8 +145,8 @@ TEST(Router, AddsUpWhatIsCountedPerNode) {
   EXPECT_EQ(client.ask({"DBSIZE"}), "24");
 }
 
-TEST(Router, FlushallLeavesWhatThePoolKnowsItsServersBy) {
-  World world;
+TEST(DataPath, FlushallLeavesWhatThePoolKnowsItsServersBy) {
+  DataPathWorld world;
   RawClient client = world.client();
   for (const auto& server : world.servers) {
     server->client().ask({"SET", "cleave:{owner}", "mark-1"});
@@ -170,8 +170,8 @@ TEST(Router, FlushallLeavesWhatThePoolKnowsItsServersBy) {
 }
 
 // Within MULTI such a server takes nothing at all, and a SET it takes only in a script.
-TEST(Router, FlushallAndDbsizeWorkAtAServerOverItsMaxmemory) {
-  World world;
+TEST(DataPath, FlushallAndDbsizeWorkAtAServerOverItsMaxmemory) {
+  DataPathWorld world;
   RawClient client = world.client();
   for (const auto& server : world.servers) {
     server->client().ask({"SET", "cleave:{owner}", "mark-1"});
@@ -185,8 +185,8 @@ TEST(Router, FlushallAndDbsizeWorkAtAServerOverItsMaxmemory) {
   EXPECT_EQ(world.stored(1, "cleave:{owner}"), "mark-1");
 }
 
-TEST(Router, AFlushThatOneNodeRefusesSaysWhichWereFlushed) {
-  World world;
+TEST(DataPath, AFlushThatOneNodeRefusesSaysWhichWereFlushed) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string a = world.key_of(0);
   const std::string b = world.key_of(1);
@@ -202,8 +202,8 @@ TEST(Router, AFlushThatOneNodeRefusesSaysWhichWereFlushed) {
   EXPECT_EQ(client.ask({"GET", b}), "v");
 }
 
-TEST(Router, AFlushDoesNotBeginWhileANodeIsAReplica) {
-  World world;
+TEST(DataPath, AFlushDoesNotBeginWhileANodeIsAReplica) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string a = world.key_of(0);
   client.ask({"SET", a, "v"});
@@ -218,8 +218,8 @@ TEST(Router, AFlushDoesNotBeginWhileANodeIsAReplica) {
   EXPECT_EQ(client.ask({"GET", a}), "v");
 }
 
-TEST(Router, AFlushThatOneNodeCannotTakeReachesNone) {
-  World world;
+TEST(DataPath, AFlushThatOneNodeCannotTakeReachesNone) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string a = world.key_of(0);
   client.ask({"SET", a, "v"});
@@ -233,8 +233,8 @@ TEST(Router, AFlushThatOneNodeCannotTakeReachesNone) {
 }
 
 // As a client library sends a transaction: in one piece, without looking.
-TEST(Router, NothingOfARefusedTransactionIsExecuted) {
-  World world;
+TEST(DataPath, NothingOfARefusedTransactionIsExecuted) {
+  DataPathWorld world;
   RawClient client = world.client();
   client.send(wire::command({"MULTI"}) + wire::command({"SET", "x", "1"}) +
               wire::command({"INCR", "x"}) + wire::command({"EXEC"}) + wire::command({"GET", "x"}));
@@ -246,8 +246,8 @@ TEST(Router, NothingOfARefusedTransactionIsExecuted) {
   EXPECT_EQ(RawClient::text(client.read()), "(nil)");
 }
 
-TEST(Router, AClientThatSpeaksHttpIsClosedBeforeItsBodyRuns) {
-  World world;
+TEST(DataPath, AClientThatSpeaksHttpIsClosedBeforeItsBodyRuns) {
+  DataPathWorld world;
   RawClient evil = world.client();
   evil.send("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nSET pwned yes\r\n");
   EXPECT_TRUE(evil.closed_by_peer());
@@ -261,8 +261,8 @@ TEST(Router, AClientThatSpeaksHttpIsClosedBeforeItsBodyRuns) {
   EXPECT_NE(stats.last_shed.find("HTTP"), std::string::npos) << stats.last_shed;
 }
 
-TEST(Router, AClientThatSendsNoMoreGetsItsReplies) {
-  World world;
+TEST(DataPath, AClientThatSendsNoMoreGetsItsReplies) {
+  DataPathWorld world;
   world.client().ask({"SET", "k", "v"});
   for (int round = 0; round < 20; ++round) {
     RawClient client = world.client();
@@ -277,8 +277,8 @@ TEST(Router, AClientThatSendsNoMoreGetsItsReplies) {
   }
 }
 
-TEST(Router, AClientHasSmallLimitsBeforeItsPassword) {
-  World world({.password = "secret"});
+TEST(DataPath, AClientHasSmallLimitsBeforeItsPassword) {
+  DataPathWorld world({.password = "secret"});
   const std::string bulk = "*2\r\n$4\r\nAUTH\r\n$16385\r\n";
   for (const auto& [bytes, error] :
        {std::pair{std::string("*11\r\n"), "-ERR Protocol error: unauthenticated multibulk length"},
@@ -295,10 +295,10 @@ TEST(Router, AClientHasSmallLimitsBeforeItsPassword) {
   EXPECT_EQ(RawClient::text(client.read()), "OK");
 }
 
-TEST(Router, WhatOneMgetGathersIsBounded) {
+TEST(DataPath, WhatOneMgetGathersIsBounded) {
   Limits limits;
   limits.fan_out_bytes_max = 16'000;
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string value(6'000, 'x');
   std::vector<std::string> keys;
@@ -324,8 +324,8 @@ TEST(Router, WhatOneMgetGathersIsBounded) {
   EXPECT_EQ(RawClient::text(client.read()), "0");
 }
 
-TEST(Router, ASplitThatOneNodeRefusesIsThatError) {
-  World world;
+TEST(DataPath, ASplitThatOneNodeRefusesIsThatError) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string a = world.key_of(0);
   const std::string b = world.key_of(1);
@@ -337,8 +337,8 @@ TEST(Router, ASplitThatOneNodeRefusesIsThatError) {
   EXPECT_EQ(world.stored(0, a), "1");
 }
 
-TEST(Router, MultiKeyCommandsNeedOneTag) {
-  World world;
+TEST(DataPath, MultiKeyCommandsNeedOneTag) {
+  DataPathWorld world;
   RawClient client = world.client();
   EXPECT_EQ(client.ask({"SET", "{t}1", "v"}), "OK");
   EXPECT_EQ(client.ask({"RENAME", "{t}1", "{t}2"}), "OK");
@@ -346,8 +346,8 @@ TEST(Router, MultiKeyCommandsNeedOneTag) {
   EXPECT_TRUE(client.ask({"RENAME", world.key_of(0), world.key_of(1)}).starts_with("-CROSSSLOT"));
 }
 
-TEST(Router, AnswersForItself) {
-  World world;
+TEST(DataPath, AnswersForItself) {
+  DataPathWorld world;
   RawClient client = world.client();
   EXPECT_EQ(client.ask({"PING"}), "PONG");
   EXPECT_EQ(client.ask({"PING", "hi"}), "hi");
@@ -374,8 +374,8 @@ TEST(Router, AnswersForItself) {
   EXPECT_TRUE(client.closed_by_peer());
 }
 
-TEST(Router, AsksForThePassword) {
-  World world({.password = "secret"});
+TEST(DataPath, AsksForThePassword) {
+  DataPathWorld world({.password = "secret"});
   RawClient client = world.client();
   EXPECT_TRUE(client.ask({"GET", "k"}).starts_with("-NOAUTH"));
   EXPECT_TRUE(client.ask({"AUTH", "wrong"}).starts_with("-WRONGPASS"));
@@ -389,8 +389,8 @@ TEST(Router, AsksForThePassword) {
 }
 
 // cases.md 1: frames that are silence.
-TEST(Router, EmptyFramesGetNoReply) {
-  World world;
+TEST(DataPath, EmptyFramesGetNoReply) {
+  DataPathWorld world;
   RawClient client = world.client();
   client.ask({"SET", "k", "v"});
   client.send("*0\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*-1\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n");
@@ -399,8 +399,8 @@ TEST(Router, EmptyFramesGetNoReply) {
   EXPECT_EQ(client.read_raw(), "+PONG\r\n");
 }
 
-TEST(Router, InlineCommandsWork) {
-  World world;
+TEST(DataPath, InlineCommandsWork) {
+  DataPathWorld world;
   RawClient client = world.client();
   client.send("SET inline \"a b\"\r\nGET inline\r\nMSET x 1 y 2 z 3\r\n");
   EXPECT_EQ(client.read_raw(), "+OK\r\n");
@@ -409,8 +409,8 @@ TEST(Router, InlineCommandsWork) {
   EXPECT_EQ(client.ask({"GET", "y"}), "2");
 }
 
-TEST(Router, MalformedInputEndsThatClientOnly) {
-  World world;
+TEST(DataPath, MalformedInputEndsThatClientOnly) {
+  DataPathWorld world;
   RawClient other = world.client();
   for (const auto& [bytes, error] : std::vector<std::pair<std::string_view, std::string_view>>{
            {"*1\r\n+PING\r\n"sv, "-ERR Protocol error: expected '$', got '+'\r\n"},
@@ -429,8 +429,8 @@ TEST(Router, MalformedInputEndsThatClientOnly) {
 }
 
 // cases.md B1: a long key in pieces goes where it goes in one.
-TEST(Router, ARequestInPiecesIsTheSameRequest) {
-  World world;
+TEST(DataPath, ARequestInPiecesIsTheSameRequest) {
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string key(2'000, 'k');
   ASSERT_EQ(client.ask({"SET", key, "v"}), "OK");
@@ -443,8 +443,8 @@ TEST(Router, ARequestInPiecesIsTheSameRequest) {
 }
 
 // cases.md 15: an error is one reply like any other.
-TEST(Router, GoesOnAfterErrors) {
-  World world;
+TEST(DataPath, GoesOnAfterErrors) {
+  DataPathWorld world;
   RawClient client = world.client();
   EXPECT_TRUE(client.ask({"BLPOP", "a", "b", "0"}).starts_with("-"));
   EXPECT_EQ(client.ask({"MGET", "a", "b"}), "[(nil) (nil)]");
@@ -454,8 +454,8 @@ TEST(Router, GoesOnAfterErrors) {
   EXPECT_EQ(client.ask({"GET", "s"}), "x");
 }
 
-TEST(Router, CountsHeatOfTheViewsRanges) {
-  World world;
+TEST(DataPath, CountsHeatOfTheViewsRanges) {
+  DataPathWorld world;
   RawClient client = world.client();
   for (int i = 0; i < 100; ++i) client.ask({"SET", "hot", "v"});
   for (int i = 0; i < 50; ++i) client.ask({"GET", "hot"});
@@ -485,8 +485,8 @@ std::uint64_t weight_of(const std::vector<heat::Report>& reports) {
 }
 
 // From the question that told the prices on: what was counted by then had the old ones.
-TEST(Router, WeighsRequestsByTheServersPrices) {
-  World world;
+TEST(DataPath, WeighsRequestsByTheServersPrices) {
+  DataPathWorld world;
   RawClient client = world.client();
   const heat::CommandPrices prices{{"get", 1'000'000}, {"object|freq", 1}};
   client.ask({"GET", "k"});
@@ -499,8 +499,8 @@ TEST(Router, WeighsRequestsByTheServersPrices) {
   EXPECT_LT(weight_of(world.heat()), 10'000U) << "no prices: the default";
 }
 
-TEST(Router, WeighsACommandWithoutAPriceByTheDefault) {
-  World world;
+TEST(DataPath, WeighsACommandWithoutAPriceByTheDefault) {
+  DataPathWorld world;
   RawClient client = world.client();
   world.heat({{"get", 1'000'000}});
   client.ask({"SET", "k", "v"});
@@ -509,8 +509,8 @@ TEST(Router, WeighsACommandWithoutAPriceByTheDefault) {
   EXPECT_LT(weight, heat::kCommandNsDefault + 1'000);
 }
 
-TEST(Router, AnOlderViewIsPassedOver) {
-  World world;
+TEST(DataPath, AnOlderViewIsPassedOver) {
+  DataPathWorld world;
   const std::string key = world.key_of(0);
   const ring::Document before = world.document;
   const MoveId move = world.begin_move(key, 1);
@@ -522,8 +522,8 @@ TEST(Router, AnOlderViewIsPassedOver) {
   EXPECT_EQ(world.stored(0, key), "(nil)");
 }
 
-TEST(Router, StoppingTellsEveryClientWhy) {
-  World world;
+TEST(DataPath, StoppingTellsEveryClientWhy) {
+  DataPathWorld world;
   RawClient client = world.client();
   client.ask({"PING"});
   world.stop(Error{Code::kConflict, "session tester was removed"});
@@ -532,8 +532,8 @@ TEST(Router, StoppingTellsEveryClientWhy) {
   EXPECT_FALSE(world.client().connected());
 }
 
-TEST(Router, ManyClientsOnSeveralWorkers) {
-  World world({.workers = 2});
+TEST(DataPath, ManyClientsOnSeveralWorkers) {
+  DataPathWorld world({.workers = 2});
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 8; ++t) {

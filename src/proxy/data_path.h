@@ -1,5 +1,5 @@
-// Router: the data path of one process. Clients connect to it; it serves them from a snapshot of
-// the ring and answers the driver's questions about moves (peer::RouterPeer).
+// DataPath: what carries the requests of one process. Clients connect to it; it serves them from a
+// snapshot of the ring and answers the driver's questions about moves (peer::RouterPeer).
 //
 //          control loop                           worker loops (one thread each)
 //   set_view(snapshot) ----------- post --------> Worker: clients, pipes, dirty sets, heat
@@ -60,13 +60,13 @@ struct NodeHealth {
   microseconds latency{0};     // of the last PING; 0: not known
 };
 
-class Router final : public peer::RouterPeer {
+class DataPath final : public peer::RouterPeer {
  public:
   struct Options {
     net::Loop& control;
     std::vector<net::Loop*> workers;
     std::vector<net::Address> listen;  // port 0 allowed; see addresses()
-    // Called on the control loop; Router brings answers home to the workers. It must answer after
+    // Called on the control loop; DataPath brings answers home to the workers. It must answer after
     // the `set_view` of a view at least as new as what it read: the workers then have it in time.
     backend::Gate& gate;
     FenceKeeper& fence_keeper;
@@ -78,8 +78,8 @@ class Router final : public peer::RouterPeer {
     Mutations mutations{};  // all false outside the simulator
   };
 
-  explicit Router(Options options);
-  ~Router() override;
+  explicit DataPath(Options options);
+  ~DataPath() override;
 
   // The first view opens the pipes; listening starts when a server has told its COMMAND table.
   // Errors of listening are said through `ready`.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/router.h"
-#include "proxy/router_testing.h"
+#include "proxy/data_path.h"
+#include "proxy/data_path_testing.h"
 
 namespace cleave::proxy {
 namespace {
@@ -40,7 +40,7 @@ Limits quick() {
 
 // cases.md 17 and 11.
 TEST(RouterFaults, ASilentNodeTimesOutAloneAndComesBackWithoutStaleReplies) {
-  World world({.limits = quick()});
+  DataPathWorld world({.limits = quick()});
   RawClient client = world.client();
   const std::string silent = world.key_of(0);
   const std::string alive = world.key_of(1);
@@ -68,7 +68,7 @@ TEST(RouterFaults, ASilentNodeTimesOutAloneAndComesBackWithoutStaleReplies) {
 }
 
 TEST(RouterFaults, ADeadNodeFailsFastAndRecoversByItself) {
-  World world({.limits = quick()});
+  DataPathWorld world({.limits = quick()});
   RawClient client = world.client();
   const std::string dead = world.key_of(0);
   const std::string alive = world.key_of(1);
@@ -89,7 +89,7 @@ TEST(RouterFaults, ADeadNodeFailsFastAndRecoversByItself) {
 
 // cases.md 19.
 TEST(RouterFaults, ReadsSurviveABrokenConnection) {
-  World world;
+  DataPathWorld world;
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -102,7 +102,7 @@ TEST(RouterFaults, ReadsSurviveABrokenConnection) {
 
 // Sent again, it might see what its client wrote after it.
 TEST(RouterFaults, AReadIsNotSentAgainBehindAWriteOfItsClient) {
-  World world;
+  DataPathWorld world;
   const std::string key = world.key_of(0);
   const std::string other = world.key_of(1);
   world.client().ask({"SET", key, "v"});
@@ -141,7 +141,7 @@ TEST(RouterFaults, AClientThatNeverReadsIsShedAndNobodyElseSuffers) {
   limits.client_unsent_bytes_max = std::size_t{2} << 20U;
   limits.client_unsent_bytes_hard = std::size_t{16} << 20U;
   limits.client_stalled_max = milliseconds{500};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient other = world.client();
   ASSERT_EQ(other.ask({"SET", "big", std::string(1'000'000, 'x')}), "OK");
   other.ask({"SET", "small", "v"});
@@ -177,7 +177,7 @@ TEST(RouterFaults, AClientThatNeverReadsIsShedAndNobodyElseSuffers) {
 TEST(RouterFaults, AClientThatPausesGetsEverythingInTheEnd) {
   Limits limits;
   limits.client_unsent_bytes_max = std::size_t{1} << 20U;
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client(world.port, 4'096);
   const std::string value(100'000, 'x');
   client.ask({"SET", "big", value});
@@ -194,7 +194,7 @@ TEST(RouterFaults, OneReplyMayBeLargerThanTheBoundOfAClient) {
   Limits limits;
   limits.client_unsent_bytes_max = std::size_t{256} << 10U;
   limits.client_unsent_bytes_hard = std::size_t{1} << 20U;
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string value(5'000'000, 'x');
   ASSERT_EQ(client.ask({"SET", "big", value}), "OK");
@@ -208,7 +208,7 @@ TEST(RouterFaults, OneReplyMayBeLargerThanTheBoundOfAClient) {
 }
 
 TEST(RouterFaults, ClientsThatLeaveWithRequestsUnderWayHurtNobody) {
-  World world({.workers = 2, .limits = quick()});
+  DataPathWorld world({.workers = 2, .limits = quick()});
   RawClient other = world.client();
   for (int i = 0; i < 200; ++i) {
     RawClient client = world.client();
@@ -228,7 +228,7 @@ TEST(RouterFaults, ClientsThatLeaveWithRequestsUnderWayHurtNobody) {
 }
 
 TEST(RouterFaults, AThousandIdleClientsFitIntoLittleMemory) {
-  World world;
+  DataPathWorld world;
   const std::size_t before = resident_bytes();
   std::vector<RawClient> clients;
   for (int i = 0; i < 1'000; ++i) {
@@ -245,7 +245,7 @@ TEST(RouterFaults, AThousandIdleClientsFitIntoLittleMemory) {
 TEST(RouterFaults, TooManyClientsAreToldSo) {
   Limits limits;
   limits.clients_max = 2;
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient first = world.client();
   RawClient second = world.client();
   EXPECT_EQ(first.ask({"PING"}), "PONG");
@@ -256,7 +256,7 @@ TEST(RouterFaults, TooManyClientsAreToldSo) {
 }
 
 TEST(RouterFaults, HealthSaysWhoIsUp) {
-  World world({.limits = quick()});
+  DataPathWorld world({.limits = quick()});
   ASSERT_TRUE(eventually([&] {
     const std::vector<NodeHealth> health = world.health();
     return health.size() == 3 && health[0].up && health[1].up && health[2].up;

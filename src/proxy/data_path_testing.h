@@ -13,7 +13,7 @@
 
 #include "backend/redis_testing.h"
 #include "net/asio_loop.h"
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 #include "ring/document/document.h"
 #include "ring/edits/edits.h"
 #include "ring/view/view.h"
@@ -82,7 +82,7 @@ class FixedCounter final : public peer::KeyCounter {
   Result<std::uint64_t> answer = fail(Code::kUnavailable, "nobody leads");
 };
 
-// What a World is made of.
+// What a DataPathWorld is made of.
 struct Setup {
   std::size_t nodes = 3;
   std::size_t workers = 1;
@@ -91,9 +91,9 @@ struct Setup {
 };
 
 // Servers, router and document of one test.
-class World {
+class DataPathWorld {
  public:
-  explicit World(Setup setup = {}) {
+  explicit DataPathWorld(Setup setup = {}) {
     for (std::size_t i = 0; i < setup.nodes; ++i) {
       servers.push_back(std::make_unique<RedisServer>());
     }
@@ -104,7 +104,7 @@ class World {
     std::vector<net::Loop*> loops;
     for (const auto& worker : workers_) loops.push_back(&worker->loop());
     control_.run([&] {
-      router_ = std::make_unique<Router>(Router::Options{
+      router_ = std::make_unique<DataPath>(DataPath::Options{
           .control = control_.loop(),
           .workers = loops,
           .listen = {{.host = "127.0.0.1", .port = 0}},
@@ -124,13 +124,13 @@ class World {
     EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message);
     port = control_.run([&] { return router_->addresses().front().port; });
   }
-  ~World() {
+  ~DataPathWorld() {
     control_.run([&] { router_.reset(); });
     // Each worker dies on its own loop, by a callback posted just now.
     for (const auto& worker : workers_) worker->run([] {});
   }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  DataPathWorld(const DataPathWorld&) = delete;
+  DataPathWorld& operator=(const DataPathWorld&) = delete;
 
   RawClient client() const { return RawClient(port); }
 
@@ -190,18 +190,18 @@ class World {
   // ---- questions, answered in a future --------------------------------------------------------
   std::future<Result<void>> await_copying(MoveId move, Epoch phase_epoch) {
     return ask<void>(
-        [=](Router& router, auto done) { router.await_copying(move, phase_epoch, done); });
+        [=](DataPath& router, auto done) { router.await_copying(move, phase_epoch, done); });
   }
   std::future<Result<peer::DirtyBatch>> take(MoveId move, Epoch phase_epoch, std::uint64_t number) {
     return ask<peer::DirtyBatch>(
-        [=](Router& router, auto done) { router.take(move, phase_epoch, number, done); });
+        [=](DataPath& router, auto done) { router.take(move, phase_epoch, number, done); });
   }
   std::future<Result<peer::FencedAck>> await_fenced(MoveId move, Epoch phase_epoch) {
     return ask<peer::FencedAck>(
-        [=](Router& router, auto done) { router.await_fenced(move, phase_epoch, done); });
+        [=](DataPath& router, auto done) { router.await_fenced(move, phase_epoch, done); });
   }
   std::vector<heat::Report> heat(const heat::CommandPrices& prices = {}) {
-    return *ask<std::vector<heat::Report>>([&](Router& router, auto done) {
+    return *ask<std::vector<heat::Report>>([&](DataPath& router, auto done) {
               router.take_heat(prices, done);
             }).get();
   }
@@ -247,7 +247,7 @@ class World {
   LoopThread control_;
   std::vector<std::unique_ptr<LoopThread>> workers_;
   OpenGate gate_{control_.loop()};
-  std::unique_ptr<Router> router_;
+  std::unique_ptr<DataPath> router_;
 };
 
 }  // namespace cleave::proxy

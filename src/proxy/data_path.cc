@@ -1,4 +1,4 @@
-#include "proxy/router.h"
+#include "proxy/data_path.h"
 
 #include <algorithm>
 #include <map>
@@ -86,14 +86,14 @@ void seat(const std::vector<Place>& places, const net::Loop& loop,
 
 }  // namespace
 
-class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
+class DataPath::Impl : public std::enable_shared_from_this<DataPath::Impl> {
  public:
   explicit Impl(Options options);
 
   void start(ring::RingSnapshot view, std::function<void(Result<void>)> ready);
   void set_view(const ring::RingSnapshot& view);
   void stop(const Error& why);
-  // The Router dies: workers are destroyed on their own loops.
+  // The data path dies: workers are destroyed on their own loops.
   void leave();
 
   std::vector<net::Address> addresses() const;
@@ -162,43 +162,43 @@ class Router::Impl : public std::enable_shared_from_this<Router::Impl> {
 
 // ---- the public face --------------------------------------------------------------------------
 
-Router::Router(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
-Router::~Router() { impl_->leave(); }
+DataPath::DataPath(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
+DataPath::~DataPath() { impl_->leave(); }
 
-void Router::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
+void DataPath::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
   impl_->start(std::move(view), std::move(ready));
 }
-void Router::set_view(ring::RingSnapshot view) { impl_->set_view(view); }
-void Router::stop(const Error& why) { impl_->stop(why); }
-std::vector<net::Address> Router::addresses() const { return impl_->addresses(); }
-std::vector<NodeHealth> Router::health() const { return impl_->health(); }
-void Router::stats(std::function<void(RouterStats)> done) { impl_->stats(std::move(done)); }
+void DataPath::set_view(ring::RingSnapshot view) { impl_->set_view(view); }
+void DataPath::stop(const Error& why) { impl_->stop(why); }
+std::vector<net::Address> DataPath::addresses() const { return impl_->addresses(); }
+std::vector<NodeHealth> DataPath::health() const { return impl_->health(); }
+void DataPath::stats(std::function<void(RouterStats)> done) { impl_->stats(std::move(done)); }
 
-void Router::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
+void DataPath::await_copying(MoveId move, Epoch phase_epoch, Done<void> done) {
   impl_->desk().await_copying(move, phase_epoch, impl_->deferred(std::move(done)));
 }
-void Router::take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
-                  Done<peer::DirtyBatch> done) {
+void DataPath::take(MoveId move, Epoch phase_epoch, const peer::TakeOrder& order,
+                    Done<peer::DirtyBatch> done) {
   impl_->desk().take(move, phase_epoch, order, impl_->deferred(std::move(done)));
 }
-void Router::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
+void DataPath::await_fenced(MoveId move, Epoch phase_epoch, Done<peer::FencedAck> done) {
   impl_->desk().await_fenced(move, phase_epoch, impl_->deferred(std::move(done)));
 }
-void Router::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
+void DataPath::take_heat(const heat::CommandPrices& prices, Done<std::vector<heat::Report>> done) {
   impl_->take_heat(prices, impl_->deferred(std::move(done)));
 }
 
-void Router::count_keys(Done<std::uint64_t> done) { impl_->count_as_leader(std::move(done)); }
+void DataPath::count_keys(Done<std::uint64_t> done) { impl_->count_as_leader(std::move(done)); }
 
 // A quarter at most: a process that may open very little shall still serve somebody.
-std::size_t Router::descriptors_kept(std::size_t nodes, std::size_t workers) {
+std::size_t DataPath::descriptors_kept(std::size_t nodes, std::size_t workers) {
   constexpr std::size_t kOthers = 32;
   return std::min(kOthers + nodes * (workers + 2), net::descriptors_max() / 4);
 }
 
 // ---- workers ----------------------------------------------------------------------------------
 
-Router::Impl::Impl(Options options)
+DataPath::Impl::Impl(Options options)
     : options_(std::move(options)),
       rng_(options_.seed),
       process_(std::make_shared<ProcessFacts>(options_.gate.session().value(),
@@ -213,11 +213,11 @@ Router::Impl::Impl(Options options)
   CHECK(!options_.workers.empty());
 }
 
-void Router::Impl::make_workers() {
+void DataPath::Impl::make_workers() {
   for (std::size_t i = 0; i < options_.workers.size(); ++i) workers_.push_back(make_worker(i));
 }
 
-Router::Impl::Shared Router::Impl::make_worker(std::size_t number) {
+DataPath::Impl::Shared DataPath::Impl::make_worker(std::size_t number) {
   net::Loop& home = *options_.workers[number];
   net::Loop& control = options_.control;
   const std::weak_ptr<Impl> weak = weak_from_this();
@@ -257,7 +257,7 @@ Router::Impl::Shared Router::Impl::make_worker(std::size_t number) {
   });
 }
 
-void Router::Impl::collect(MoveId move, const std::vector<std::string>& watch) {
+void DataPath::Impl::collect(MoveId move, const std::vector<std::string>& watch) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->loop().post([worker = workers_[i], move, watch, i, weak = weak_from_this(),
                               &control = options_.control] {
@@ -270,7 +270,7 @@ void Router::Impl::collect(MoveId move, const std::vector<std::string>& watch) {
 
 // Runs `function(worker)` on each worker's loop.
 template <class Function>
-void Router::Impl::on_each_worker(Function function) {
+void DataPath::Impl::on_each_worker(Function function) {
   for (const Shared& worker : workers_) {
     worker->loop().post([worker, function] { function(*worker); });
   }
@@ -278,8 +278,8 @@ void Router::Impl::on_each_worker(Function function) {
 
 // The answers of all workers, in their order.
 template <class T>
-void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
-                                   std::function<void(std::vector<T>)> done) {
+void DataPath::Impl::ask_each_worker(std::function<T(Worker&)> question,
+                                     std::function<void(std::vector<T>)> done) {
   // Before `start` there is nobody to ask: another router's or a person's question may come first.
   if (workers_.empty()) return options_.control.post([done = std::move(done)] { done({}); });
   struct Asked {
@@ -302,14 +302,14 @@ void Router::Impl::ask_each_worker(std::function<T(Worker&)> question,
 
 // ---- life -------------------------------------------------------------------------------------
 
-void Router::Impl::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
+void DataPath::Impl::start(ring::RingSnapshot view, std::function<void(Result<void>)> ready) {
   CHECK(workers_.empty() && !stopped_);
   ready_ = std::move(ready);
   make_workers();
   set_view(view);
 }
 
-void Router::Impl::set_view(const ring::RingSnapshot& view) {
+void DataPath::Impl::set_view(const ring::RingSnapshot& view) {
   if (stopped_ || (view_ != nullptr && view->epoch() <= view_->epoch())) return;
   view_ = view;
   on_each_worker([view](Worker& worker) { worker.adopt(view); });
@@ -318,7 +318,7 @@ void Router::Impl::set_view(const ring::RingSnapshot& view) {
   watch_fences();
 }
 
-void Router::Impl::stop(const Error& why) {
+void DataPath::Impl::stop(const Error& why) {
   if (std::exchange(stopped_, true)) return;
   listeners_.clear();
   probes_.clear();
@@ -327,7 +327,7 @@ void Router::Impl::stop(const Error& why) {
   if (const auto ready = std::exchange(ready_, nullptr)) ready(std::unexpected(why));
 }
 
-void Router::Impl::leave() {
+void DataPath::Impl::leave() {
   ready_ = nullptr;
   stop(Error{Code::kUnavailable, "the router ends"});
   // Moved, not copied: the callback is the last holder, so the worker dies on its own loop.
@@ -339,7 +339,7 @@ void Router::Impl::leave() {
 
 // ---- health, commands -------------------------------------------------------------------------
 
-void Router::Impl::follow_nodes() {
+void DataPath::Impl::follow_nodes() {
   std::map<NodeId, Probe> probes;
   for (const ring::Node& node : view_->document().nodes) {
     const Result<net::Address> address = net::parse_address(node.members.front().address);
@@ -365,12 +365,12 @@ void Router::Impl::follow_nodes() {
   probes_ = std::move(probes);
 }
 
-void Router::Impl::take_health(NodeId node, const backend::Health& health) {
+void DataPath::Impl::take_health(NodeId node, const backend::Health& health) {
   on_each_worker([node, health](Worker& worker) { worker.dispatch().set_health(node, health); });
   if (health.up && ready_ != nullptr) learn_commands(node);
 }
 
-void Router::Impl::learn_commands(NodeId node) {
+void DataPath::Impl::learn_commands(NodeId node) {
   const auto probe = probes_.find(node);
   if (learning_ || ready_ == nullptr || probe == probes_.end()) return;
   learning_ = true;
@@ -383,7 +383,7 @@ void Router::Impl::learn_commands(NodeId node) {
                     });
 }
 
-void Router::Impl::take_commands(Result<std::string> raw, const std::string& version) {
+void DataPath::Impl::take_commands(Result<std::string> raw, const std::string& version) {
   learning_ = false;
   if (ready_ == nullptr || stopped_) return;
   if (!raw) return learn_later();
@@ -396,7 +396,7 @@ void Router::Impl::take_commands(Result<std::string> raw, const std::string& ver
 }
 
 // From another node, or from the same one when it is better.
-void Router::Impl::learn_later() {
+void DataPath::Impl::learn_later() {
   options_.control.after(options_.limits.probe_interval, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self == nullptr) return;
@@ -406,7 +406,7 @@ void Router::Impl::learn_later() {
   });
 }
 
-std::vector<NodeHealth> Router::Impl::health() const {
+std::vector<NodeHealth> DataPath::Impl::health() const {
   std::vector<NodeHealth> all;
   for (const auto& [node, probe] : probes_) {
     const backend::Health& seen = probe.prober->health();
@@ -421,7 +421,7 @@ std::vector<NodeHealth> Router::Impl::health() const {
 
 // ---- clients ----------------------------------------------------------------------------------
 
-Result<void> Router::Impl::listen() {
+Result<void> DataPath::Impl::listen() {
   std::vector<Place> places;
   for (const Shared& worker : workers_) places.push_back({&worker->loop(), worker});
   for (const net::Address& address : options_.listen) {
@@ -446,7 +446,7 @@ Result<void> Router::Impl::listen() {
 }
 
 // Counts what was given out, not what has arrived there: many connections may come in one turn.
-net::Loop& Router::Impl::least_loaded() {
+net::Loop& DataPath::Impl::least_loaded() {
   std::size_t best = 0;
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -461,7 +461,7 @@ net::Loop& Router::Impl::least_loaded() {
   return workers_[best]->loop();
 }
 
-std::vector<net::Address> Router::Impl::addresses() const {
+std::vector<net::Address> DataPath::Impl::addresses() const {
   std::vector<net::Address> all;
   for (const auto& listener : listeners_) all.push_back(listener->address());
   return all;
@@ -469,7 +469,7 @@ std::vector<net::Address> Router::Impl::addresses() const {
 
 // ---- fences (rule 11) -------------------------------------------------------------------------
 
-void Router::Impl::watch_fences() {
+void DataPath::Impl::watch_fences() {
   for (const ring::Move& move : view_->document().moves) {
     if (move.phase != ring::Phase::kFenced) continue;
     if (std::exchange(watched_[move.id], move.phase_epoch) == move.phase_epoch) continue;
@@ -480,7 +480,7 @@ void Router::Impl::watch_fences() {
   });
 }
 
-void Router::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
+void DataPath::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
   options_.control.after(options_.limits.fence_abort_after(),
                          [weak = weak_from_this(), move, phase_epoch] {
                            if (const auto self = weak.lock()) self->check_fence(move, phase_epoch);
@@ -489,7 +489,7 @@ void Router::Impl::watch_fence(MoveId move, Epoch phase_epoch) {
 
 // The view says whether it is still held; only the document can end it, so it is asked for again
 // and again.
-void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
+void DataPath::Impl::check_fence(MoveId move, Epoch phase_epoch) {
   if (stopped_) return;
   const ring::Move* const now = ring::find_move(view_->document(), move);
   if (now == nullptr || now->phase_epoch != phase_epoch) return;
@@ -504,7 +504,7 @@ void Router::Impl::check_fence(MoveId move, Epoch phase_epoch) {
 
 // ---- questions --------------------------------------------------------------------------------
 
-void Router::Impl::stats(std::function<void(RouterStats)> done) {
+void DataPath::Impl::stats(std::function<void(RouterStats)> done) {
   ask_each_worker<Told>(
       [](Worker& worker) {
         return Told{worker.clients().last_shed(), worker.dispatch().traffic()};
@@ -548,14 +548,14 @@ void Router::Impl::stats(std::function<void(RouterStats)> done) {
 }
 
 // The names are looked up here, once for new prices; a worker finds a command's by its number.
-void Router::Impl::learn_prices(const heat::CommandPrices& prices) {
+void DataPath::Impl::learn_prices(const heat::CommandPrices& prices) {
   if (commands_ == nullptr || (costs_ != nullptr && prices == prices_)) return;
   prices_ = prices;
   costs_ = std::make_shared<const CommandCosts>(commands_->table(), prices_);
 }
 
-void Router::Impl::take_heat(const heat::CommandPrices& prices,
-                             Done<std::vector<heat::Report>> done) {
+void DataPath::Impl::take_heat(const heat::CommandPrices& prices,
+                               Done<std::vector<heat::Report>> done) {
   using Reports = std::vector<heat::Report>;
   learn_prices(prices);
   ask_each_worker<Reports>(

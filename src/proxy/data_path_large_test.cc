@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "proxy/router_testing.h"
+#include "proxy/data_path_testing.h"
 #include "proxy/servers/lanes.h"
 
 namespace cleave::proxy {
@@ -46,7 +46,7 @@ class LargeRequests : public testing::Test {
   }
   std::string large_set() { return wire::command({"SET", other_, std::string(kLarge, 'x')}); }
 
-  World world_;
+  DataPathWorld world_;
   std::string other_ = world_.key_of(0, 1'000);
 };
 
@@ -157,7 +157,7 @@ TEST_F(LargeRequests, AFenceWaitsForThem) {
   const Result<peer::FencedAck> ack = fenced.get();
   ASSERT_TRUE(ack.has_value());
   EXPECT_EQ(ack->last.keys, std::vector<std::string>{other_});
-  EXPECT_EQ(ack->incarnations.at(World::node(0)).size(), 1U);
+  EXPECT_EQ(ack->incarnations.at(DataPathWorld::node(0)).size(), 1U);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/router.h"
-#include "proxy/router_testing.h"
+#include "proxy/data_path.h"
+#include "proxy/data_path_testing.h"
 
 namespace cleave::proxy {
 namespace {
@@ -28,7 +28,7 @@ Limits patient() {
 }
 
 TEST(RouterMoves, CopyingForwardsToTheSourceAndNotesFinishedWrites) {
-  World world({.workers = 2, .limits = patient()});
+  DataPathWorld world({.workers = 2, .limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "before"});
@@ -48,7 +48,7 @@ TEST(RouterMoves, CopyingForwardsToTheSourceAndNotesFinishedWrites) {
 }
 
 TEST(RouterMoves, WhileCopiesMayLieSomewhereTheLeaderCountsKeys) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -66,7 +66,7 @@ TEST(RouterMoves, WhileCopiesMayLieSomewhereTheLeaderCountsKeys) {
 TEST(RouterMoves, ALeaderThatNeverAnswersKeepsNobodyWaiting) {
   Limits limits = patient();
   limits.request_timeout = milliseconds{200};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   world.counter.silent = true;
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -79,7 +79,7 @@ TEST(RouterMoves, ALeaderThatNeverAnswersKeepsNobodyWaiting) {
 }
 
 TEST(RouterMoves, ABatchIsKeptUntilTheNextIsAskedFor) {
-  World world({.workers = 2, .limits = patient()});
+  DataPathWorld world({.workers = 2, .limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -97,7 +97,7 @@ TEST(RouterMoves, ABatchIsKeptUntilTheNextIsAskedFor) {
 }
 
 TEST(RouterMoves, QuestionsAboutAnotherPhaseEpochAreRefused) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   const MoveId move = world.begin_move(world.key_of(0), 1);
   const Epoch copying = world.phase_epoch(move);
   const Epoch other{copying.value() - 1};
@@ -109,7 +109,7 @@ TEST(RouterMoves, QuestionsAboutAnotherPhaseEpochAreRefused) {
 }
 
 TEST(RouterMoves, AQuestionAboutAPhaseToComeWaitsForIt) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   const std::string key = world.key_of(0);
   const Epoch next{world.document.epoch.value() + 1};
   auto answer = world.await_copying(MoveId{next.value()}, next);
@@ -119,7 +119,7 @@ TEST(RouterMoves, AQuestionAboutAPhaseToComeWaitsForIt) {
 }
 
 TEST(RouterMoves, AFenceHoldsReadsAndWritesAndTheCommitSendsThemToTheDestination) {
-  World world({.workers = 2, .limits = patient()});
+  DataPathWorld world({.workers = 2, .limits = patient()});
   RawClient client = world.client();
   RawClient other = world.client();
   const std::string key = world.key_of(0);
@@ -159,7 +159,7 @@ TEST(RouterMoves, AFenceHoldsReadsAndWritesAndTheCommitSendsThemToTheDestination
 }
 
 TEST(RouterMoves, AnAbortSendsHeldRequestsToTheSourceInOrder) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -179,7 +179,7 @@ TEST(RouterMoves, AnAbortSendsHeldRequestsToTheSourceInOrder) {
 }
 
 TEST(RouterMoves, OnlyTheFencedFragmentOfAFanOutWaits) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string held = world.key_of(0);
   const std::string near = world.key_of(0, 500);
@@ -200,7 +200,7 @@ TEST(RouterMoves, OnlyTheFencedFragmentOfAFanOutWaits) {
 }
 
 TEST(RouterMoves, TheFenceWaitsForWhatIsUnderWayAndReportsItsKeys) {
-  World world({.workers = 2, .limits = patient()});
+  DataPathWorld world({.workers = 2, .limits = patient()});
   RawClient writer = world.client();
   RawClient reader = world.client();
   const std::string key = world.key_of(0);
@@ -231,7 +231,7 @@ TEST(RouterMoves, TheFenceWaitsForWhatIsUnderWayAndReportsItsKeys) {
 TEST(RouterMoves, ATimedOutWriteIsUnderWayUntilItsLateReply) {
   Limits limits = patient();
   limits.request_timeout = milliseconds{100};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -258,7 +258,7 @@ TEST(RouterMoves, AWriteLostWithItsConnectionIsUnderWayUntilTheKill) {
   Limits limits = patient();
   limits.request_timeout = milliseconds{100};
   limits.pipe_stuck_max = milliseconds{300};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -277,7 +277,7 @@ TEST(RouterMoves, AWriteLostWithItsConnectionIsUnderWayUntilTheKill) {
 }
 
 TEST(RouterMoves, ARestartedSourceIsAnotherIncarnation) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -293,7 +293,7 @@ TEST(RouterMoves, ARestartedSourceIsAnotherIncarnation) {
 }
 
 TEST(RouterMoves, ADirtySetBelongsToItsMoveOnly) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId first = world.begin_move(key, 1);
@@ -309,7 +309,7 @@ TEST(RouterMoves, ADirtySetBelongsToItsMoveOnly) {
 }
 
 TEST(RouterMoves, FlushallMarksTheWholeRange) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const MoveId move = world.begin_move(world.key_of(0), 1);
   const Epoch copying = world.phase_epoch(move);
@@ -319,7 +319,7 @@ TEST(RouterMoves, FlushallMarksTheWholeRange) {
 }
 
 TEST(RouterMoves, FlushallWaitsForAFence) {
-  World world({.limits = patient()});
+  DataPathWorld world({.limits = patient()});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -336,7 +336,7 @@ TEST(RouterMoves, FlushallWaitsForAFence) {
 TEST(RouterMoves, TooManyHeldRequestsAreRefusedAndTheFenceStays) {
   Limits limits = patient();
   limits.held_requests_max = 3;
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -355,7 +355,7 @@ TEST(RouterMoves, TooManyHeldRequestsAreRefusedAndTheFenceStays) {
 TEST(RouterMoves, AFenceHeldTooLongIsReportedAndHeldOn) {
   Limits limits = patient();
   limits.fence_hold_max = milliseconds{50};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -375,7 +375,7 @@ TEST(RouterMoves, AFenceHeldTooLongIsReportedAndHeldOn) {
 TEST(RouterMoves, AHeldRequestEndsAtItsTimeoutWithoutBeingExecuted) {
   Limits limits = patient();
   limits.request_timeout = milliseconds{100};
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   const MoveId move = world.begin_move(key, 1);
@@ -387,7 +387,7 @@ TEST(RouterMoves, AHeldRequestEndsAtItsTimeoutWithoutBeingExecuted) {
 
 TEST(RouterMoves, AnEndedMoveEndsItsQuestions) {
   Limits limits = patient();
-  World world({.limits = limits});
+  DataPathWorld world({.limits = limits});
   RawClient client = world.client();
   const std::string key = world.key_of(0);
   client.ask({"SET", key, "v"});
@@ -406,7 +406,7 @@ TEST(RouterMoves, AnEndedMoveEndsItsQuestions) {
 // Clients write while the range goes round and round between two servers; the test copies the key
 // as a driver would: after the fence's acknowledgement.
 TEST(RouterMoves, NoWriteIsLostWhileARangeGoesRound) {
-  World world({.workers = 2, .limits = patient()});
+  DataPathWorld world({.workers = 2, .limits = patient()});
   const std::string key = world.key_of(0);
   ASSERT_EQ(world.client().ask({"SET", key, "0"}), "OK");
   std::atomic<bool> end{false};
