@@ -12,11 +12,11 @@ if [[ ${TIDY_ALL:-} ]]; then
   mapfile -t files < <(git ls-files \
     'src/base/*.cc' 'src/ring/*.cc' 'src/heat/*.cc' 'src/wire/*.cc' 'src/balance/*.cc' \
     'src/migrate/*.cc' 'src/route/*.cc' 'src/ring_library/*.cc' 'src/convert/*.cc' |
-    grep -v '_test\.cc$')
+    grep -vE '_(test|bench)\.cc$')
 else
   base=${BASE:-$(git rev-parse --verify -q origin/main || git rev-parse HEAD~1)}
   mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' 'sim/*.cc' |
-    grep -v '_test\.cc$')
+    grep -vE '_(test|bench)\.cc$')
 fi
 ((${#files[@]})) || { echo "clang-tidy: nothing changed"; exit 0; }
 printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build/tidy --quiet

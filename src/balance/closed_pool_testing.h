@@ -217,6 +217,7 @@ class ClosedPool {
       total += each.weight;
     }
     std::vector<std::uint64_t> loads;
+    loads.reserve(tokens.size());
     for (const auto& [token, load] : tokens) loads.push_back(load);
     const std::vector<std::uint64_t> capacities(document_.nodes.size(), kCore);
     return balance::bound_ppm(loads, total, capacities);

@@ -145,6 +145,7 @@ class Chooser {
 
   void take_whole_ranges() {
     std::vector<Stretch> stretches;
+    stretches.reserve(candidates_.size());
     for (const Candidate& each : candidates_) stretches.push_back(each.stretch);
     std::ranges::sort(stretches, [&](const Stretch& left, const Stretch& right) {
       const Wide left_density = Wide{left.load} * (price_.keys_in(right.range) + 1);

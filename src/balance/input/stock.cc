@@ -105,7 +105,7 @@ bool Stock::own_slice(const Cell& same) const {
   return same.bytes * of_bytes >= sampled_bytes_;
 }
 
-bool Stock::most_are_known() const { return weight_ >= Wide{keys_} * (kMillion / 10 * 9); }
+bool Stock::most_are_known() const { return weight_ >= Wide{keys_} * kMillion / 10 * 9; }
 
 // With what it stands for: as if each key had been drawn alone, with probability bytes / estimate.
 // The few that are missing where most are known count by their mean only.

@@ -19,7 +19,7 @@ std::string decimal(Wide thousandths, unsigned digits) {
   std::string text = std::to_string(static_cast<std::uint64_t>(rounded / unit));
   if (digits == 0) return text;
   std::string fraction = std::to_string(static_cast<std::uint64_t>(rounded % unit));
-  while (fraction.size() < digits) fraction = "0" + fraction;
+  while (fraction.size() < digits) fraction.insert(0, 1, '0');
   return text + "." + fraction;
 }
 

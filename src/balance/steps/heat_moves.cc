@@ -169,6 +169,7 @@ std::vector<NodeId> HeatPlanner::hot_nodes() const {
     return left.first != right.first ? left.first > right.first : left.second < right.second;
   });
   std::vector<NodeId> ids;
+  ids.reserve(hot.size());
   for (const auto& [level, id] : hot) ids.push_back(id);
   return ids;
 }
@@ -213,7 +214,7 @@ bool HeatPlanner::try_targets(const BoardNode& source, Tries& tries) {
 }
 
 void HeatPlanner::take(PlannedMove move, Tries& tries) {
-  Leveller::take(std::move(move), std::move(tries.targets.rejected));
+  Leveller::take(std::move(move), std::exchange(tries.targets.rejected, {}));
   const PlannedMove& taken = plan_.moves.back();
   targets_.update(taken.source);
   targets_.update(taken.destination);
@@ -361,6 +362,7 @@ bool HeatPlanner::worth_it(const BoardNode& source, const BoardNode& target, con
                            Tries& tries) const {
   if (pieces.windows.empty()) return false;
   std::vector<ring::TokenRange> ranges;
+  ranges.reserve(pieces.windows.size());
   for (const Window& each : pieces.windows) ranges.push_back(each.range);
   // Tokens that have left the target before flap: going back must gain more each time.
   const std::uint32_t flaps =
@@ -423,7 +425,7 @@ std::uint64_t HeatPlanner::keys_left(const BoardNode& source) const {
 Price HeatPlanner::price(const BoardNode& source) const {
   Price price = board_.price_of(source);
   const Wide budget =
-      Wide{keys_a_plan(board_)} * price.bytes_per_key / (4 * constants_.pieces_usual);
+      Wide{keys_a_plan(board_)} * price.bytes_per_key / (Wide{4} * constants_.pieces_usual);
   price.piece_bytes =
       static_cast<std::uint64_t>(std::clamp(budget, Wide{1}, Wide{constants_.piece_bytes}));
   return price;

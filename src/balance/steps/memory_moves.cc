@@ -182,11 +182,11 @@ bool MemoryPlanner::give_large(const BoardNode& source, const BoardNode& target,
   if (board_.price_of(source).stock == nullptr) return false;
   std::vector<Piece> large;
   std::uint64_t held = 0;
-  for (Piece& each : pieces(source, target)) {
+  for (const Piece& each : pieces(source, target)) {
     const bool token = each.part.range.first == each.part.range.last;
     if (!token || each.size.bytes <= spare(target)) continue;
     held += each.size.bytes;
-    large.push_back(std::move(each));
+    large.push_back(each);
   }
   const std::uint64_t stop = ppm_of(mean_of(source), constants_.memory_stop_ppm);
   if (large.size() < 2 || held <= stop) return false;
