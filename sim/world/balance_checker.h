@@ -30,7 +30,7 @@
 #include "balance/input/constants.h"
 #include "balance/plan/plan.h"
 #include "base/clock.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "ring/view/view.h"
 #include "sim/world/strangers.h"
 

@@ -439,7 +439,8 @@ void Faults::abort_move() {
   RouterProcess& router = some_router();
   if (!router.running() || router.process().paused() || world_.checker_.view() == nullptr) return;
   const auto& moves = world_.checker_.view()->document().moves;
-  if (!moves.empty()) router.controller()->abort(moves.front().id, [](const Result<void>&) {});
+  if (!moves.empty())
+    router.controller()->orders().moves().abort(moves.front().id, [](const Result<void>&) {});
 }
 
 // Of itself, not of any key: nothing may be left behind for it.

@@ -42,7 +42,7 @@ bool Mover::order() {
   if (rng_.chance(1, 4)) std::swap(request.source, request.destination);
   if (request.ranges.empty()) return false;
   last_ = request;
-  leader->controller()->move(std::move(request), [](const Result<MoveId>&) {});
+  leader->controller()->orders().moves().move(std::move(request), [](const Result<MoveId>&) {});
   return true;
 }
 
@@ -50,13 +50,13 @@ bool Mover::order() {
 void Mover::settle_kept(RouterProcess& leader, const ring::RingView& view) {
   for (const ring::Leftover& entry : view.document().leftovers) {
     if (!entry.kept() || !rng_.chance(1, 4)) continue;
-    using GiveUp = control::Operator::GiveUp;
+    using GiveUp = control::MoveOrders::GiveUp;
     const bool others = world_.leftovers_->has_foreign(view, entry);
     if (!others && rng_.chance(2, 3))
-      leader.controller()->take_back(entry.move, [](const Result<MoveId>&) {});
+      leader.controller()->orders().moves().take_back(entry.move, [](const Result<MoveId>&) {});
     else
-      leader.controller()->give_up(entry.move, others ? GiveUp::kForget : GiveUp::kCleanAll,
-                                   [](const Result<void>&) {});
+      leader.controller()->orders().moves().give_up(
+          entry.move, others ? GiveUp::kForget : GiveUp::kCleanAll, [](const Result<void>&) {});
     return;
   }
 }

@@ -43,11 +43,15 @@ std::unique_ptr<assembly::Assembly> RouterProcess::assemble() {
        .session = session_,
        .listen = {options_.address},
        .door = {.address = options_.door, .token = "a token"},
-       .creation = options_.creation,
+       .begin = {.creation = options_.creation},
+       .plan = {.constants = options_.constants, .enabled = options_.balance},
+       .tell = {.log = [this](const std::string& line) { log(line); },
+                .decided =
+                    [this](const control::Decision& decision) {
+                      log(decision.kind + " " + decision.subject + ": " + decision.reason);
+                    }},
        .limits = options_.limits,
-       .constants = options_.constants,
        .seed = options_.seed * 1'000 + lives_,
-       .balance = options_.balance,
        .lease = options_.lease,
        .spares_coordinator = options_.spares_coordinator,
        .mutations = options_.mutations,
@@ -62,11 +66,6 @@ std::unique_ptr<assembly::Assembly> RouterProcess::assemble() {
              log("removed: " + why.message);
              serving_ = false;
              wants_restart_ = true;
-           },
-       .log = [this](const std::string& line) { log(line); },
-       .decided =
-           [this](const control::Decision& decision) {
-             log(decision.kind + " " + decision.subject + ": " + decision.reason);
            }});
   CHECK(made.has_value());
   return std::move(*made);

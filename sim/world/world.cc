@@ -290,7 +290,7 @@ std::vector<RouterProcess*> World::staying() const {
 RouterProcess* World::leader() {
   for (const auto& router : routers_) {
     if (!router->running() || router->process().paused()) continue;
-    if (router->controller()->status().leader) return router.get();
+    if (router->controller()->orders().status().leader) return router.get();
   }
   return nullptr;
 }
@@ -313,7 +313,7 @@ void World::tick() {
 void World::check_left_behind() {
   for (const auto& router : routers_) {
     if (!router->running()) continue;
-    for (const control::Decision& each : router->controller()->status().decisions) {
+    for (const control::Decision& each : router->controller()->orders().status().decisions) {
       const bool refused = each.reason.find("refused") != std::string::npos;
       if (each.kind != "unsplittable" || !refused) continue;
       violations_.push_back("left behind: " + each.subject + " " + each.reason);
@@ -325,7 +325,7 @@ void World::check_left_behind() {
 void World::check_plan() {
   if (balance_ == nullptr) return;
   if (RouterProcess* router = leader(); router != nullptr)
-    balance_->look(router->controller()->status(), scheduler_.now());
+    balance_->look(router->controller()->orders().status(), scheduler_.now());
 }
 
 void World::restart_router(std::size_t index, nanoseconds delay) {
@@ -450,7 +450,7 @@ void World::freeze() {
   const Instant deadline = scheduler_.now() + kRestPatience;
   while (!frozen() && scheduler_.now() < deadline) {
     if (RouterProcess* router = leader(); router != nullptr)
-      router->controller()->freeze(/*frozen=*/true, [](const Result<void>&) {});
+      router->controller()->orders().pool().freeze(/*frozen=*/true, [](const Result<void>&) {});
     run_while([&] { return !frozen(); }, kFreezePatience);
   }
 }
@@ -493,7 +493,7 @@ void World::restore_old_backup(Report& report) {
       report.violations.push_back(who + " serves no more");
       continue;
     }
-    const control::Status status = router->controller()->status();
+    const control::Status status = router->controller()->orders().status();
     if (router->view() < views[router->session()] || router->view() > known)
       report.violations.push_back(who + " has another view");
     if (status.coordinator.find("went back") == std::string::npos)
@@ -513,7 +513,7 @@ void World::lose_ring(Report& report) {
   late.start();
   scheduler_.run_until(scheduler_.now() + kBackupTime);
   if (late.serving()) report.violations.emplace_back("lost ring: a new router serves");
-  if (late.running() && late.controller()->status().held.empty())
+  if (late.running() && late.controller()->orders().status().held.empty())
     report.violations.emplace_back("lost ring: nobody is told");
   for (RouterProcess* router : staying()) {
     if (router != &late && !router->serving())

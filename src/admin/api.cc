@@ -151,15 +151,15 @@ bool Api::post(const net::HttpRequest& request, const Parts& parts, const Done& 
   } else if (parts == Parts{"freeze"}) {
     post_freeze(request, done);
   } else if (parts == Parts{"resume"}) {
-    order_taker.freeze(false, when_done(done));
+    order_taker.pool().freeze(false, when_done(done));
   } else if (parts == Parts{"downgrade"}) {
-    order_taker.allow_old_readers(when_done(done));
+    order_taker.pool().allow_old_readers(when_done(done));
   } else if (parts == Parts{"mode"}) {
     post_mode(request, done);
   } else if (parts == Parts{"approve"} || parts == Parts{"plan", "approve"}) {
     post_approve(request, done);
   } else if (parts == Parts{"flatten"}) {
-    order_taker.flatten(when_counted(done, "ranges"));
+    order_taker.ranges().flatten(when_counted(done, "ranges"));
   } else if (parts == Parts{"presplit"}) {
     post_presplit(request, done);
   } else if (parts == Parts{"recovery"}) {
@@ -266,7 +266,7 @@ void Api::get_locate(const net::HttpRequest& request, const Done& done) {
 }
 
 void Api::get_survey(const Done& done) {
-  options_.order_taker.survey([this, done](const Result<control::Survey>& survey) {
+  options_.order_taker.strays().survey([this, done](const Result<control::Survey>& survey) {
     const control::Status status = options_.order_taker.status();
     if (!survey || status.view == nullptr) {
       done(error_response(survey ? no_view(status) : survey.error()));
@@ -277,7 +277,7 @@ void Api::get_survey(const Done& done) {
 }
 
 void Api::get_strays(const Done& done) {
-  options_.order_taker.list_strays([this, done](const Result<control::StrayList>& list) {
+  options_.order_taker.strays().list_strays([this, done](const Result<control::StrayList>& list) {
     const control::Status status = options_.order_taker.status();
     if (!list || status.view == nullptr) {
       done(error_response(list ? no_view(status) : list.error()));

@@ -92,15 +92,16 @@ void Api::post_move(const net::HttpRequest& request, const Done& done) {
   order.destination = *destination;
   order.now = options_.wall_now();
   Json warnings = bypass_warnings(status, order);
-  options_.order_taker.move(std::move(order), when_begun(done, std::move(warnings)));
+  options_.order_taker.moves().move(std::move(order), when_begun(done, std::move(warnings)));
 }
 
 void Api::post_clean(const net::HttpRequest& request, MoveId move, const Done& done) {
-  using GiveUp = control::Operator::GiveUp;
+  using GiveUp = control::MoveOrders::GiveUp;
   Body body(request.body);
   const bool all = body.flag("last_copies");
   if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
-  options_.order_taker.give_up(move, all ? GiveUp::kCleanAll : GiveUp::kClean, when_done(done));
+  options_.order_taker.moves().give_up(move, all ? GiveUp::kCleanAll : GiveUp::kClean,
+                                       when_done(done));
 }
 
 bool Api::post_move_order(const net::HttpRequest& request, const std::string& id,
@@ -110,15 +111,16 @@ bool Api::post_move_order(const net::HttpRequest& request, const std::string& id
   if (!number) {
     done(error_response({Code::kInvalid, "a move's id is a number, got '" + id + "'"}));
   } else if (verb == "abort") {
-    order_taker.abort(MoveId{*number}, when_done(done));
+    order_taker.moves().abort(MoveId{*number}, when_done(done));
   } else if (verb == "undo") {
     undo(MoveId{*number}, done);
   } else if (verb == "take-back") {
-    order_taker.take_back(MoveId{*number}, when_begun(done));
+    order_taker.moves().take_back(MoveId{*number}, when_begun(done));
   } else if (verb == "clean") {
     post_clean(request, MoveId{*number}, done);
   } else if (verb == "forget") {
-    order_taker.give_up(MoveId{*number}, control::Operator::GiveUp::kForget, when_done(done));
+    order_taker.moves().give_up(MoveId{*number}, control::MoveOrders::GiveUp::kForget,
+                                when_done(done));
   } else {
     return false;
   }
@@ -126,11 +128,11 @@ bool Api::post_move_order(const net::HttpRequest& request, const std::string& id
 }
 
 bool Api::post_moves(const net::HttpRequest& request, const Parts& parts, const Done& done) {
-  using Then = control::Operator::Then;
+  using Then = control::MoveOrders::Then;
   if (parts == Parts{"moves"}) {
     post_move(request, done);
   } else if (parts == Parts{"moves", "abort"}) {
-    options_.order_taker.abort_all(Then::kGoOn, when_counted(done, "moves"));
+    options_.order_taker.moves().abort_all(Then::kGoOn, when_counted(done, "moves"));
   } else if (parts == Parts{"moves", "undo"}) {
     post_undo(request, done);
   } else if (parts.size() == 3) {
@@ -176,7 +178,8 @@ void Api::move_back(const CommittedMove& move, const Done& done) {
     warnings.push_back("a part of what move " + std::to_string(move.id.value()) +
                        " moved has another owner since, and stays there");
   }
-  options_.order_taker.move(std::move(back->request), when_begun(done, std::move(warnings)));
+  options_.order_taker.moves().move(std::move(back->request),
+                                    when_begun(done, std::move(warnings)));
 }
 
 void Api::post_freeze(const net::HttpRequest& request, const Done& done) {
@@ -184,9 +187,10 @@ void Api::post_freeze(const net::HttpRequest& request, const Done& done) {
   const bool abort = body.flag("abort");
   if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
   if (abort) {
-    options_.order_taker.abort_all(control::Operator::Then::kFreeze, when_counted(done, "moves"));
+    options_.order_taker.moves().abort_all(control::MoveOrders::Then::kFreeze,
+                                           when_counted(done, "moves"));
   } else {
-    options_.order_taker.freeze(true, when_done(done));
+    options_.order_taker.pool().freeze(true, when_done(done));
   }
 }
 
@@ -197,7 +201,7 @@ void Api::post_approve(const net::HttpRequest& request, const Done& done) {
   if (plan.empty())
     body.fail("field 'plan' is missing: the id that GET /plan and `cleave plan` show");
   if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
-  options_.order_taker.approve(plan, [this, done](const Result<std::uint64_t>& begun) {
+  options_.order_taker.moves().approve(plan, [this, done](const Result<std::uint64_t>& begun) {
     if (begun) return done(ok({{"moves", *begun}}));
     net::HttpResponse refused = error_response(begun.error());
     const control::Status status = options_.order_taker.status();
@@ -226,7 +230,7 @@ void Api::post_cut(const net::HttpRequest& request, const Done& done) {
   }
   order.at = at ? *at : status.view->token_of(key);
   if (order.reason.empty()) order.reason = "ordered by a person";
-  options_.order_taker.cut(std::move(order), when_done(done));
+  options_.order_taker.ranges().cut(std::move(order), when_done(done));
 }
 
 void Api::post_merge(const net::HttpRequest& request, const Done& done) {
@@ -237,7 +241,7 @@ void Api::post_merge(const net::HttpRequest& request, const Done& done) {
     done(error_response(read.error()));
     return;
   }
-  options_.order_taker.merge(*range, when_done(done));
+  options_.order_taker.ranges().merge(*range, when_done(done));
 }
 
 void Api::post_mode(const net::HttpRequest& request, const Done& done) {
@@ -249,7 +253,7 @@ void Api::post_mode(const net::HttpRequest& request, const Done& done) {
     done(error_response(read ? mode.error() : read.error()));
     return;
   }
-  options_.order_taker.set_mode(*mode, when_done(done));
+  options_.order_taker.pool().set_mode(*mode, when_done(done));
 }
 
 bool Api::post_nodes(const net::HttpRequest& request, const Parts& parts, const Done& done) {
@@ -263,7 +267,7 @@ bool Api::post_nodes(const net::HttpRequest& request, const Parts& parts, const 
     post_drain(parts[1], done);
   } else if (parts.size() == 3 && parts[2] == "undrain") {
     const std::optional<NodeId> node = known_node(parts[1], done);
-    if (node) options_.order_taker.undrain_node(*node, when_done(done));
+    if (node) options_.order_taker.nodes().undrain_node(*node, when_done(done));
   } else if (parts.size() == 3 && parts[2] == "weight") {
     post_weight(parts[1], request, done);
   } else {
@@ -282,7 +286,8 @@ void Api::post_weight(const std::string& name, const net::HttpRequest& request, 
     return done(error_response(read ? no_view(status) : read.error()));
   const Result<NodeId> node = node_named(status.view->document(), name);
   if (!node) return done(error_response(node.error()));
-  options_.order_taker.set_weight(*node, static_cast<std::uint32_t>(*weight), when_done(done));
+  options_.order_taker.nodes().set_weight(*node, static_cast<std::uint32_t>(*weight),
+                                          when_done(done));
 }
 
 void Api::post_node(const net::HttpRequest& request, const Done& done) {
@@ -326,7 +331,7 @@ void Api::identify(const ring::Node& node, const std::function<void(const RunIds
 }
 
 void Api::add_node(ring::Node node, const Done& done) {
-  options_.order_taker.add_node(std::move(node), [done](const Result<NodeId>& id) {
+  options_.order_taker.nodes().add_node(std::move(node), [done](const Result<NodeId>& id) {
     done(id ? ok({{"node", id->value()}}) : error_response(id.error()));
   });
 }
@@ -373,7 +378,7 @@ std::optional<NodeId> Api::known_node(const std::string& name, const Done& done)
 void Api::post_drain(const std::string& name, const Done& done) {
   const std::optional<NodeId> node = known_node(name, done);
   if (!node) return;
-  options_.order_taker.drain_node(*node, [this, node, done](const Result<void>& drained) {
+  options_.order_taker.nodes().drain_node(*node, [this, node, done](const Result<void>& drained) {
     if (!drained) return done(error_response(drained.error()));
     Json answer = {{"ok", true}};
     const control::Status status = options_.order_taker.status();
@@ -388,7 +393,7 @@ void Api::delete_node(const net::HttpRequest& request, const std::string& name, 
   const std::optional<NodeId> node = known_node(name, done);
   if (!node) return;
   const auto force = request.query.contains("force") ? control::Force::kYes : control::Force::kNo;
-  options_.order_taker.remove_node(*node, force, when_done(done));
+  options_.order_taker.nodes().remove_node(*node, force, when_done(done));
 }
 
 void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
@@ -419,7 +424,7 @@ void Api::post_adopt(const net::HttpRequest& request, const Done& done) {
   }
   control::AdoptOrder order{.nodes = std::move(nodes), .force = forced};
   if (anew) return adopt_anew(std::move(order), done);
-  options_.order_taker.adopt(std::move(order), when_done(done));
+  options_.order_taker.strays().adopt(std::move(order), when_done(done));
 }
 
 }  // namespace cleave::admin

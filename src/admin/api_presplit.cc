@@ -116,7 +116,7 @@ void Api::post_presplit(const net::HttpRequest& request, const Done& done) {
     return;
   }
   const bool dry_run = order.dry_run;
-  options_.order_taker.presplit(
+  options_.order_taker.ranges().presplit(
       std::move(order),
       [this, done, dry_run, names = std::move(reading.names)](Result<control::Presplit> presplit) {
         const control::Status now = options_.order_taker.status();
@@ -137,7 +137,7 @@ void Api::delete_event(const std::string& name, const Done& done) {
   if (ring::find_event(status.view->document(), name) == nullptr) {
     return done(error_response({Code::kNotFound, "no event '" + name + "' is expected"}));
   }
-  options_.order_taker.forget(name, when_done(done));
+  options_.order_taker.ranges().forget(name, when_done(done));
 }
 
 }  // namespace cleave::admin

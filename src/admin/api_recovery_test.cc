@@ -15,15 +15,14 @@ using nlohmann::json;
 // A router that waits for a person, who is remembered.
 class RecordingRecovery final : public control::Recovery {
  public:
-  void situation(control::Operator::Done<control::RingSituation> done) override {
+  void situation(control::Done<control::RingSituation> done) override {
     done(control::RingSituation{.held = "no ring", .has_ring = false, .servers = {server()}});
   }
-  void begin_anew(control::Force force, control::Operator::Done<void> done) override {
+  void begin_anew(control::Force force, control::Done<void> done) override {
     orders.emplace_back(force == control::Force::kYes ? "anew by force" : "anew");
     done({});
   }
-  void restore(control::RestoreOrder order,
-               control::Operator::Done<control::RestoreReport> done) override {
+  void restore(control::RestoreOrder order, control::Done<control::RestoreReport> done) override {
     orders.push_back("restore " + order.saved.pool + (order.force ? " force" : "") +
                      (order.rename ? " rename" : "") + (order.dry_run ? " dry" : ""));
     control::RestoreReport report;
@@ -37,7 +36,7 @@ class RecordingRecovery final : public control::Recovery {
     report.doubts = {"a doubt"};
     done(report);
   }
-  void take_over(control::AdoptOrder order, control::Operator::Done<void> done) override {
+  void take_over(control::AdoptOrder order, control::Done<void> done) override {
     orders.push_back("take over " + std::to_string(order.nodes.size()) +
                      (order.force == control::Force::kYes ? " by force" : ""));
     done({});

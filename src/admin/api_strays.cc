@@ -32,7 +32,7 @@ bool Api::post_strays(const net::HttpRequest& request, const std::string& verb, 
     return true;
   }
   if (verb == "accept") {
-    options_.order_taker.accept_strays(when_counted(done, "strays"));
+    options_.order_taker.strays().accept_strays(when_counted(done, "strays"));
     return true;
   }
   if (verb != "move" && verb != "read") return false;
@@ -49,13 +49,13 @@ void Api::post_strays_page(const net::HttpRequest& request, const std::string& v
   const std::optional<NodeId> node = known_node(name, done);
   if (!node) return;
   if (verb == "read") {
-    options_.order_taker.read_strays(
+    options_.order_taker.strays().read_strays(
         {.node = *node, .cursor = cursor}, [done](const Result<control::StrayDumps>& dumps) {
           done(dumps ? ok(render_dumps(*dumps)) : error_response(dumps.error()));
         });
     return;
   }
-  options_.order_taker.move_strays(
+  options_.order_taker.strays().move_strays(
       {.node = *node, .cursor = cursor}, [done](const Result<control::StraysHandled>& handled) {
         done(handled ? ok(render_handled(*handled)) : error_response(handled.error()));
       });
@@ -68,7 +68,7 @@ void Api::post_strays_remove(const net::HttpRequest& request, const Done& done) 
   if (const Result<void> read = body.finish(); !read) return done(error_response(read.error()));
   const std::optional<NodeId> node = known_node(name, done);
   if (!node) return;
-  options_.order_taker.remove_strays(
+  options_.order_taker.strays().remove_strays(
       *node, std::move(dumps), [done](const Result<control::StraysHandled>& handled) {
         done(handled ? ok(render_handled(*handled)) : error_response(handled.error()));
       });

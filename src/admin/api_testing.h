@@ -23,9 +23,23 @@ net::HttpRequest request_of(const std::string& method, const std::string& target
 net::HttpResponse answer_to(Api& api, const net::HttpRequest& request);
 
 // Two nodes, a and b, with one cut; every order is noted as text and answered with `answer`.
-class RecordingOperator final : public control::Operator {
+class RecordingOperator final : public control::Operator,
+                                public control::MoveOrders,
+                                public control::RangeOrders,
+                                public control::NodeOrders,
+                                public control::PoolOrders,
+                                public control::StrayOrders {
  public:
+  template <class T>
+  using Done = control::Done<T>;
+
   RecordingOperator();
+
+  control::MoveOrders& moves() override { return *this; }
+  control::RangeOrders& ranges() override { return *this; }
+  control::NodeOrders& nodes() override { return *this; }
+  control::PoolOrders& pool() override { return *this; }
+  control::StrayOrders& strays() override { return *this; }
 
   control::Status status() const override { return state; }
   void when_settled(Done<void> told) override { settled = std::move(told); }

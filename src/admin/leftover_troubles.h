@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 
 namespace cleave::admin {
 

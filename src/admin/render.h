@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "admin/router_facts.h"
-#include "control/orders/operator.h"
+#include "control/orders/presplit.h"
+#include "control/orders/status.h"
+#include "control/orders/stray_orders.h"
 #include "history/store.h"
 #include "ring/view/view.h"
 

@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "proxy/data_path.h"
 
 namespace cleave::admin {

@@ -110,24 +110,20 @@ void Assembly::Impl::make_controller() {
       .loop = options_.control,
       .store = options_.store,
       .directory = *directory_,
-      .session = options_.session,
-      .peer_address = door.advertise.empty() ? net::to_string(http_->address()) : door.advertise,
-      .creation = options_.creation,
-      .places = options_.places,
-      .credentials = options_.credentials,
+      .document = {.session = options_.session,
+                   .peer_address =
+                       door.advertise.empty() ? net::to_string(http_->address()) : door.advertise,
+                   .lease = options_.lease,
+                   .last_asked = last_asked(),
+                   .publish = [this](ring::RingSnapshot view) { publish(std::move(view)); },
+                   .removed = [this](const Error& why) { removed(why); }},
+      .begin = options_.begin,
+      .servers = options_.servers,
+      .plan = options_.plan,
+      .tell = options_.tell,
       .limits = options_.limits,
-      .constants = options_.constants,
-      .windows = options_.windows,
       .seed = options_.seed,
-      .balance = options_.balance,
-      .mark_new_servers = options_.mark_new_servers,
-      .lease = options_.lease,
-      .last_asked = last_asked(),
-      .mutations = options_.mutations,
-      .publish = [this](ring::RingSnapshot view) { publish(std::move(view)); },
-      .removed = [this](const Error& why) { removed(why); },
-      .log = options_.log,
-      .decided = options_.decided});
+      .mutations = options_.mutations});
 }
 
 void Assembly::Impl::make_data_path() {
@@ -135,10 +131,10 @@ void Assembly::Impl::make_data_path() {
       proxy::DataPath::Options{.control = options_.control,
                                .workers = options_.workers,
                                .listen = options_.listen,
-                               .gate = *controller_,
-                               .fence_keeper = *controller_,
-                               .key_counter = *controller_,
-                               .credentials = options_.credentials,
+                               .gate = controller_->gate(),
+                               .fence_keeper = controller_->fence_keeper(),
+                               .key_counter = controller_->key_counter(),
+                               .credentials = options_.servers.credentials,
                                .client_password = options_.client_password,
                                .limits = options_.limits,
                                .seed = options_.seed,
@@ -148,14 +144,14 @@ void Assembly::Impl::make_data_path() {
 void Assembly::Impl::make_api() {
   net::Loop& loop = options_.control;
   api_ = std::make_unique<admin::Api>(admin::Api::Options{
-      .order_taker = *controller_,
+      .order_taker = controller_->orders(),
       .router = options_.facts,
       .door = {.token = options_.door.token,
                .advertise = options_.door.advertise,
                .hosts = options_.door.hosts},
       .wall_now = [&loop] { return loop.wall_now(); },
       .history = options_.history,
-      .recovery = controller_.get(),
+      .recovery = &controller_->recovery(),
       .orders = options_.orders,
       .ask = [&loop](net::HttpCall call,
                      auto done) { net::http_request(loop, std::move(call), std::move(done)); },
@@ -172,7 +168,7 @@ void Assembly::Impl::publish(ring::RingSnapshot view) {
   options_.adopted(view_);
   if (routing_) return data_path_->set_view(view_);
   if (!first) return;
-  const bool wait = options_.mark_new_servers && view_->epoch() <= kJustCreated;
+  const bool wait = options_.servers.mark_new_servers && view_->epoch() <= kJustCreated;
   route_when_marked(options_.control.now() + (wait ? kMarkPatience : milliseconds{0}));
 }
 
@@ -186,7 +182,7 @@ void Assembly::Impl::route_when_marked(Instant until) {
 }
 
 bool Assembly::Impl::all_marked() const {
-  const control::Status status = controller_->status();
+  const control::Status status = controller_->orders().status();
   return status.nodes.size() == view_->document().nodes.size() &&
          std::ranges::all_of(status.nodes, &control::NodeFacts::marked);
 }

@@ -56,15 +56,12 @@ class Assembly {
     std::vector<net::Address> listen;
     std::string client_password = {};
     Door door;
-    ring::Creation creation;
-    control::RingPlaces places{.coordinator = "the coordinator", .saved = {}};
-    backend::Credentials credentials = {};
+    control::BeginOptions begin;
+    control::ServerOptions servers = {};
+    control::PlanOptions plan = {};
+    control::TellOptions tell;
     Limits limits = {};
-    balance::Constants constants = {};
-    std::vector<balance::DailyWindow> windows = {};
     std::uint64_t seed = 0;
-    bool balance = true;
-    bool mark_new_servers = false;
     milliseconds lease{3'000};
     // Routers that hear of one another ask the coordinator less often.
     bool spares_coordinator = true;
@@ -76,10 +73,8 @@ class Assembly {
     std::function<void(const ring::RingSnapshot&)> adopted;
     // Clients are served, or cannot be: trying again does not help.
     std::function<void(const Result<void>&)> ready;
-    // The session is over (control::Controller::Options::removed); clients are told.
+    // The session is over (control::DocumentOptions::removed); clients are told.
     std::function<void(const Error&)> removed;
-    std::function<void(const std::string&)> log;
-    std::function<void(const control::Decision&)> decided;
   };
 
   // Listens for HTTP; everything else begins with `start`. Errors: kUnavailable, the address.

@@ -35,35 +35,35 @@ Controller::Impl::Impl(Options given)
           options.loop, options.store, [this](const SharedDocument& seen) { see(seen); },
           options.mutations),
       membership(options.loop, writer,
-                 {.session = options.session,
-                  .peer_address = options.peer_address,
-                  .creation = options.creation,
+                 {.session = options.document.session,
+                  .peer_address = options.document.peer_address,
+                  .creation = options.begin.creation,
                   .may_create = [this](auto may) { first_ring().ask(std::move(may)); },
-                  .publish = options.publish,
-                  .removed = options.removed,
-                  .log = options.log,
+                  .publish = options.document.publish,
+                  .removed = options.document.removed,
+                  .log = options.tell.log,
                   .mutations = options.mutations}),
       leadership(options.loop, options.store, writer,
-                 {.session = options.session,
-                  .lease = options.lease,
+                 {.session = options.document.session,
+                  .lease = options.document.lease,
                   .leads = [this](const SharedDocument& seen) { begin_term(seen); },
                   .lost = [this] { end_term(); },
-                  .log = options.log,
-                  .all_heard =
-                      options.last_asked ? [this] { return all_heard(); } : std::function<bool()>{},
+                  .log = options.tell.log,
+                  .all_heard = options.document.last_asked ? [this] { return all_heard(); }
+                                                           : std::function<bool()>{},
                   .mutations = options.mutations}) {}
 
 FirstRing& Controller::Impl::first_ring() {
   if (first == nullptr)
-    first =
-        std::make_unique<FirstRing>(FirstRing::Options{.look = {.loop = options.loop,
-                                                                .nodes = options.creation.nodes,
-                                                                .credentials = options.credentials,
-                                                                .limits = options.limits,
-                                                                .session = options.session,
-                                                                .seed = options.seed},
-                                                       .pool = options.creation.pool,
-                                                       .places = options.places});
+    first = std::make_unique<FirstRing>(
+        FirstRing::Options{.look = {.loop = options.loop,
+                                    .nodes = options.begin.creation.nodes,
+                                    .credentials = options.servers.credentials,
+                                    .limits = options.limits,
+                                    .session = options.document.session,
+                                    .seed = options.seed},
+                           .pool = options.begin.creation.pool,
+                           .places = options.begin.places});
   return *first;
 }
 
@@ -72,12 +72,13 @@ bool Controller::Impl::all_heard() const {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr) return false;
   const Instant now = options.loop.now();
-  CHECK(options.last_asked != nullptr);
-  if (!leadership.leads()) return now - options.last_asked() < kHeardLately;
+  CHECK(options.document.last_asked != nullptr);
+  if (!leadership.leads()) return now - options.document.last_asked() < kHeardLately;
   const std::vector<SessionId> sessions = ring::sessions_of(view->document());
   return std::ranges::all_of(sessions, [&](const SessionId& session) {
     const Balancer::Heard* heard = balancer == nullptr ? nullptr : balancer->heard(session);
-    return session == options.session || (heard != nullptr && now - heard->at < kHeardLately);
+    return session == options.document.session ||
+           (heard != nullptr && now - heard->at < kHeardLately);
   });
 }
 
@@ -87,8 +88,8 @@ void Controller::Impl::start() {
     leadership.joined();
     // Not at once: one of its answers may have led here.
     options.loop.post(guarded(alive, [this] { first.reset(); }));
-    options.log("session " + options.session.value() + " joined the ring at epoch " +
-                std::to_string(membership.view()->epoch().value()));
+    options.tell.log("session " + options.document.session.value() + " joined the ring at epoch " +
+                     std::to_string(membership.view()->epoch().value()));
   });
 }
 
@@ -104,20 +105,19 @@ void Controller::Impl::see(const SharedDocument& document) {
 
 void Controller::Impl::begin_term(const SharedDocument& document) {
   CHECK(board == nullptr && links == nullptr && balancer == nullptr);  // no term within a term
-  CHECK(document->leader.session == options.session);
+  CHECK(document->leader.session == options.document.session);
   const Result<ring::RingSnapshot> view = ring::RingView::build(*document);
-  if (!view) return options.log("cannot lead: " + view.error().message);
+  if (!view) return options.tell.log("cannot lead: " + view.error().message);
   copies = std::make_shared<CopyCounts>();
   links = std::make_unique<NodeLinks>(
       NodeLinks::Options{.loop = options.loop,
                          .writer = writer,
                          .leader = document->leader,
-                         .credentials = options.credentials,
+                         .servers = options.servers,
                          .limits = options.limits,
                          .mutations = options.mutations,
                          .seed = options.seed ^ document->leader.term.value(),
-                         .mark_new_servers = options.mark_new_servers,
-                         .log = options.log,
+                         .log = options.tell.log,
                          .copies = copies});
   links->follow(document);
   board = std::make_unique<MoveBoard>(
@@ -132,18 +132,16 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                          .copies = copies,
                          .ended = [this](const MoveRecord& record) { move_ended(record); },
                          .decided = [this](Decision decision) { decide(std::move(decision)); }});
-  balancer = std::make_unique<Balancer>(
-      Balancer::Options{.loop = options.loop,
-                        .writer = writer,
-                        .directory = options.directory,
-                        .links = *links,
-                        .board = *board,
-                        .constants = options.constants,
-                        .windows = options.windows,
-                        .seed = options.seed,
-                        .enabled = options.balance,
-                        .new_strays = [this] { return strays != nullptr && strays->new_strays(); },
-                        .decided = [this](Decision decision) { decide(std::move(decision)); }});
+  balancer = std::make_unique<Balancer>(Balancer::Options{
+      .loop = options.loop,
+      .writer = writer,
+      .directory = options.directory,
+      .links = *links,
+      .board = *board,
+      .plan = options.plan,
+      .seed = options.seed,
+      .new_strays = [this] { return stray_watch != nullptr && stray_watch->new_strays(); },
+      .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer->see(*view);
   set_usual(usual);
   watch_strays();
@@ -162,14 +160,14 @@ void Controller::Impl::watch_strays() {
   };
   fitting.reset();
   next_survey = {};
-  strays = std::make_unique<StrayWatch>(
+  stray_watch = std::make_unique<StrayWatch>(
       StrayWatch::Options{.loop = options.loop,
                           .list = list,
                           .view = view,
                           .decided = [this](Decision decision) { decide(std::move(decision)); },
                           .does_not_fit = [this] { look_for_fit(); }});
-  surveyor = std::make_unique<Surveyor>(
-      Surveyor::Options{.loop = options.loop, .links = *links, .strays = *strays, .view = view});
+  surveyor = std::make_unique<Surveyor>(Surveyor::Options{
+      .loop = options.loop, .links = *links, .strays = *stray_watch, .view = view});
   const auto moving = [this] {
     return stopping || !board->idle() || !membership.view()->document().moves.empty();
   };
@@ -188,12 +186,12 @@ void Controller::Impl::set_usual(const std::vector<history::HeatPoint>& points) 
 
 void Controller::Impl::end_term() {
   CHECK(!leadership.leads());
-  options.log("leads no more: term " + std::to_string(leadership.leader().term.value()) +
-              " has ended");
+  options.tell.log("leads no more: term " + std::to_string(leadership.leader().term.value()) +
+                   " has ended");
   mover.reset();
   balancer.reset();
   surveyor.reset();
-  strays.reset();
+  stray_watch.reset();
   board.reset();
   links.reset();
 }
@@ -242,13 +240,13 @@ DecidedMove Controller::Impl::decided_move(const ring::Move& move, std::uint64_t
 
 void Controller::Impl::decide(Decision decision) {
   CHECK(!decision.kind.empty());
-  if (options.decided) options.decided(decision);
+  if (options.tell.decided) options.tell.decided(decision);
   keep_newest(decisions, std::move(decision));
 }
 
 Status Controller::Impl::status() const {
   Status status{.view = membership.view(),
-                .session = options.session,
+                .session = options.document.session,
                 .leader = leadership.leads(),
                 .term = leadership.leader().term,
                 .coordinator = writer.trouble().empty() ? "ok" : writer.trouble(),
@@ -277,10 +275,10 @@ Status Controller::Impl::status() const {
                               .waits_for = "the leader knows"});
   }
   if (links != nullptr) status.nodes = links->facts();
-  if (strays != nullptr) {
+  if (stray_watch != nullptr) {
     bool misfit = false;
     for (NodeFacts& facts : status.nodes) {
-      facts.strays = strays->facts(facts.node);
+      facts.strays = stray_watch->facts(facts.node);
       misfit = misfit || facts.strays.count.share_ppm() > kMisplacedMaxPpm;
     }
     if (misfit) status.fits = fitting;
@@ -303,7 +301,7 @@ void Controller::Impl::add_routers(Status& status) const {
                        .leader = router.session == document.leader.session,
                        .view = {},
                        .heard = std::nullopt};
-    if (router.session == options.session) {
+    if (router.session == options.document.session) {
       known.view = document.epoch;
       known.heard = milliseconds{0};
     } else if (balancer != nullptr && balancer->heard(router.session) != nullptr) {
@@ -338,33 +336,16 @@ void Controller::Impl::leave(std::function<void()> stopped) {
   if (!membership.is_member()) return options.loop.post(std::move(stopped));
   const auto ended_lease = [stopped](const Result<void>&) { stopped(); };
   const auto left = [this, ended_lease](const Result<SharedDocument>&) {
-    options.store.end_lease(options.session, guarded(alive, ended_lease));
+    options.store.end_lease(options.document.session, guarded(alive, ended_lease));
   };
   membership.leave(guarded(alive, left));
 }
 
-// ---- the public face ----------------------------------------------------------------------------
-
-Controller::Controller(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
-Controller::~Controller() = default;
-
-void Controller::start() { impl_->start(); }
-void Controller::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
-const SessionId& Controller::session() const { return impl_->options.session; }
-
-void Controller::confirm(std::function<void(Result<void>)> done) {
-  impl_->membership.confirm(std::move(done));
-}
-
-Status Controller::status() const { return impl_->status(); }
-
-void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
-  impl_->set_usual(points);
-}
+// ---- what the data path asks --------------------------------------------------------------------
 
 // One question at a time: whoever asks meanwhile waits for the next one, which begins after he has
 // asked. One that nobody answers, as its term has ended, is given up.
-void Controller::Impl::count_keys(peer::KeyCounter::Counted done) {
+void Controller::Impl::count_keys(Counted done) {
   counters.push_back(std::move(done));
   if (count_asked == Instant{0} || options.loop.now() > count_asked + kCountPatience) ask_count();
 }
@@ -374,7 +355,7 @@ void Controller::Impl::ask_count() {
   count_asked = options.loop.now();
   ask_leader(guarded(alive, [this, asked = count_asked,
                              waiting = std::exchange(counters, {})](Result<std::uint64_t> keys) {
-    for (const peer::KeyCounter::Counted& each : waiting) each(keys);
+    for (const Counted& each : waiting) each(keys);
     if (asked != count_asked) return;
     count_asked = Instant{0};
     if (!counters.empty()) ask_count();
@@ -382,18 +363,18 @@ void Controller::Impl::ask_count() {
 }
 
 // The leader knows how many copies of moves lie where.
-void Controller::Impl::ask_leader(peer::KeyCounter::Counted done) {
+void Controller::Impl::ask_leader(Counted done) {
   CHECK(done != nullptr);
   if (board != nullptr) return count_as_leader(std::move(done));
   const ring::RingSnapshot& view = membership.view();
   peer::RouterPeer* leader =
       view == nullptr ? nullptr : options.directory.find(view->document().leader.session);
-  if (leader != nullptr && view->document().leader.session != options.session)
+  if (leader != nullptr && view->document().leader.session != options.document.session)
     return leader->count_keys(std::move(done));
   options.loop.post([done = std::move(done), why = not_leading()] { done(std::unexpected(why)); });
 }
 
-void Controller::Impl::count_as_leader(peer::KeyCounter::Counted done) {
+void Controller::Impl::count_as_leader(Counted done) {
   CHECK(done != nullptr);
   std::vector<KeyCountOf> servers;
   if (board != nullptr) {
@@ -404,18 +385,32 @@ void Controller::Impl::count_as_leader(peer::KeyCounter::Counted done) {
   options.loop.post([done = std::move(done), why = not_leading()] { done(std::unexpected(why)); });
 }
 
-void Controller::count_keys(Counted done) { impl_->count_keys(std::move(done)); }
-void Controller::count_as_leader(Counted done) { impl_->count_as_leader(std::move(done)); }
-
 // Rule 11. Whoever is first, any router may do it; a lost race is answered by the document. Asked
 // for as long as the range is held.
-void Controller::abort_held_move(MoveId move, Epoch phase_epoch) {
-  impl_->writer.edit_once(
+void Controller::Impl::abort_held_move(MoveId move, Epoch phase_epoch) {
+  writer.edit_once(
       purpose_of_abort(move),
       [move, phase_epoch](const ring::Document& document) {
         return ring::abort_move(document, move, phase_epoch);
       },
       [](const Result<SharedDocument>&) {});
 }
+
+// ---- the public face ----------------------------------------------------------------------------
+
+Controller::Controller(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Controller::~Controller() = default;
+
+void Controller::start() { impl_->start(); }
+void Controller::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
+void Controller::set_usual(const std::vector<history::HeatPoint>& points) {
+  impl_->set_usual(points);
+}
+
+backend::Gate& Controller::gate() { return impl_->membership; }
+peer::FenceKeeper& Controller::fence_keeper() { return *impl_; }
+peer::KeyCounter& Controller::key_counter() { return *impl_; }
+Operator& Controller::orders() { return *impl_; }
+Recovery& Controller::recovery() { return *impl_; }
 
 }  // namespace cleave::control

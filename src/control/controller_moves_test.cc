@@ -23,7 +23,7 @@ TEST_F(ControllerTest, AMoveByOrderIsToldWhenItBeginsAndWhenItEnds) {
   EXPECT_EQ(told("moved")[0].reason, "a person wants it");
   EXPECT_EQ(told("moved")[0].move->keys, 5U);
   EXPECT_NE(told("moved")[0].real.find("5 keys"), std::string::npos);
-  const Status status = control().status();
+  const Status status = orders().status();
   EXPECT_EQ(status.totals.committed, 1U);
   EXPECT_EQ(status.totals.keys, 5U);
   ASSERT_EQ(status.ended.size(), 1U);
@@ -42,18 +42,18 @@ TEST_F(ControllerTest, AMoveThatIsRefusedIsNotToldAsOrdered) {
   loop.run_for(milliseconds{100});
   EXPECT_TRUE(told("order").empty());
   ASSERT_EQ(told("refused").size(), 1U);
-  EXPECT_EQ(control().status().totals.aborted, 0U) << "it never began";
+  EXPECT_EQ(orders().status().totals.aborted, 0U) << "it never began";
 }
 
 TEST_F(ControllerTest, AMoveToANodeThatIsNotThereIsToldAsRefused) {
   lead();
   expect_error(answer<MoveId>([&](auto done) {
-                 control().move({.ranges = owned_by(kA),
-                                 .source = kA,
-                                 .destination = NodeId{9},
-                                 .reason = "typed wrongly",
-                                 .now = {}},
-                                done);
+                 orders().moves().move({.ranges = owned_by(kA),
+                                        .source = kA,
+                                        .destination = NodeId{9},
+                                        .reason = "typed wrongly",
+                                        .now = {}},
+                                       done);
                }),
                Code::kNotFound, "no such node");
   ASSERT_EQ(told("refused").size(), 1U);
@@ -87,7 +87,7 @@ TEST_F(ControllerTest, WhereNobodyMovesStatusShowsWhatTheDocumentSays) {
     return ring::begin_move(now, wanted);
   });
   loop.run_for(milliseconds{10});
-  const Status status = control().status();
+  const Status status = orders().status();
   ASSERT_EQ(status.moves.size(), 1U);
   EXPECT_EQ(status.moves[0].step, "copying");
   EXPECT_EQ(status.moves[0].waits_for, "the leader knows");
@@ -105,7 +105,7 @@ TEST_F(ControllerTest, AnAbortByOrderIsTheReasonThatIsTold) {
   ASSERT_TRUE(loop.run_until([this] { return !told("aborted").empty(); }));
   EXPECT_EQ(told("aborted")[0].reason, "aborted by order");
   EXPECT_EQ(told("abort").size(), 1U);
-  EXPECT_EQ(control().status().totals.aborted, 1U);
+  EXPECT_EQ(orders().status().totals.aborted, 1U);
 }
 
 TEST_F(ControllerTest, AnAbortThatWasNotWrittenIsForgotten) {
@@ -141,10 +141,10 @@ TEST_F(ControllerTest, AHeldMoveIsAbortedInItsPhaseOnly) {
   change([this](const ring::Document& now) { return ring::begin_move(now, request(kA, kB)); });
   loop.run_for(milliseconds{10});
   const ring::Move shown = document().moves.at(0);
-  control().abort_held_move(shown.id, Epoch{shown.phase_epoch.value() + 1});
+  control().fence_keeper().abort_held_move(shown.id, Epoch{shown.phase_epoch.value() + 1});
   loop.run_for(seconds{1});
   EXPECT_EQ(document().moves.size(), 1U) << "by equality (rule 4)";
-  control().abort_held_move(shown.id, shown.phase_epoch);
+  control().fence_keeper().abort_held_move(shown.id, shown.phase_epoch);
   EXPECT_TRUE(loop.run_until([this] { return document().moves.empty(); }));
 }
 
@@ -154,7 +154,7 @@ TEST_F(ControllerTest, AllMovesAreAbortedWithThoseThatWait) {
   ASSERT_TRUE(move(kA, kB));
   ASSERT_TRUE(move(kB, kC));
   std::optional<Result<MoveId>> waiting;
-  control().move(request(kC, kB), [&](Result<MoveId> begun) { waiting = std::move(begun); });
+  orders().moves().move(request(kC, kB), [&](Result<MoveId> begun) { waiting = std::move(begun); });
   loop.run_for(milliseconds{100});
   const Result<std::uint64_t> aborted = abort_all();
   ASSERT_TRUE(aborted) << aborted.error().message;
@@ -170,7 +170,7 @@ TEST_F(ControllerTest, AllMovesAreAbortedWithThoseThatWait) {
 TEST_F(ControllerTest, WhereNothingMovesThereIsNothingToAbort) {
   lead();
   expect_error(abort_all(), Code::kConflict, "no move is under way");
-  EXPECT_TRUE(abort_all(Operator::Then::kFreeze)) << "but the pool can be frozen";
+  EXPECT_TRUE(abort_all(MoveOrders::Then::kFreeze)) << "but the pool can be frozen";
   EXPECT_TRUE(document().frozen);
 }
 
@@ -179,7 +179,7 @@ TEST_F(ControllerTest, FreezingAbortsInTheSameChange) {
   r2.silent = true;
   ASSERT_TRUE(move(kA, kB));
   const Epoch before = document().epoch;
-  EXPECT_EQ(*abort_all(Operator::Then::kFreeze), 1U);
+  EXPECT_EQ(*abort_all(MoveOrders::Then::kFreeze), 1U);
   EXPECT_EQ(document().epoch, Epoch{before.value() + 1});
   EXPECT_TRUE(document().frozen);
   EXPECT_TRUE(document().moves.empty());
@@ -191,7 +191,7 @@ TEST_F(ControllerTest, AMoveThatOnlyBeginsIsForgottenWithoutAWrite) {
   lead();
   a.silent = true;
   std::optional<Result<MoveId>> begun;
-  control().move(request(kA, kB), [&](Result<MoveId> said) { begun = std::move(said); });
+  orders().moves().move(request(kA, kB), [&](Result<MoveId> said) { begun = std::move(said); });
   loop.run_for(milliseconds{50});
   const Epoch before = document().epoch;
   const Result<std::uint64_t> aborted = abort_all();
@@ -207,10 +207,10 @@ TEST_F(ControllerTest, AnAbortOfAllThatWasNotWrittenForgetsNothing) {
   r2.silent = true;
   ASSERT_TRUE(move(kA, kB));
   std::optional<Result<MoveId>> waiting;
-  control().move(request(kA, kC), [&](Result<MoveId> begun) { waiting = std::move(begun); });
+  orders().moves().move(request(kA, kC), [&](Result<MoveId> begun) { waiting = std::move(begun); });
   coordinator.read_only = true;
   const auto aborted = answer<std::uint64_t>([&](auto done) {
-    control().abort_all(Operator::Then::kGoOn, done);
+    orders().moves().abort_all(MoveOrders::Then::kGoOn, done);
     EXPECT_FALSE(waiting.has_value());
   });
   EXPECT_EQ(aborted.error().code, Code::kUnavailable);

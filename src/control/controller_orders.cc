@@ -16,7 +16,7 @@ namespace cleave::control {
 namespace {
 
 template <class T>
-void answer(net::Loop& loop, Operator::Done<T> done, Result<T> result) {
+void answer(net::Loop& loop, Done<T> done, Result<T> result) {
   loop.post([done = std::move(done), result = std::move(result)] { done(result); });
 }
 
@@ -80,9 +80,9 @@ std::string Controller::Impl::node_name(NodeId node) const {
 }
 
 void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::string subject,
-                             Operator::Done<void> done, DocumentWriter::Settled settled) {
+                             Done<void> done, DocumentWriter::Settled settled) {
   CHECK(edit != nullptr && done != nullptr && !kind.empty());
-  const auto late = std::make_shared<Operator::Done<void>>();
+  const auto late = std::make_shared<Done<void>>();
   const auto told = [this, kind = std::move(kind), subject = std::move(subject)] {
     decide({.at = options.loop.wall_now(),
             .kind = kind,
@@ -111,7 +111,7 @@ void Controller::Impl::order(DocumentWriter::Edit edit, std::string kind, std::s
       }));
 }
 
-void Controller::Impl::move(ring::MoveRequest request, Operator::Done<MoveId> done) {
+void Controller::Impl::move(ring::MoveRequest request, Done<MoveId> done) {
   if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
   CHECK(membership.view() != nullptr && done != nullptr);
   const ring::Document& document = membership.view()->document();
@@ -188,7 +188,7 @@ void Controller::Impl::forget_aborts(const std::vector<MoveId>& moves) {
 // Anybody may abort, with no leader too (rule 22). The driver sees it in the document, perhaps
 // before the writer is answered: so what is told of its end is noted first, and taken back where
 // nothing was written.
-void Controller::Impl::abort(MoveId id, Operator::Done<void> done) {
+void Controller::Impl::abort(MoveId id, Done<void> done) {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr || ring::find_move(view->document(), id) == nullptr) {
     return answer<void>(options.loop, done,
@@ -206,8 +206,8 @@ void Controller::Impl::abort(MoveId id, Operator::Done<void> done) {
         });
 }
 
-void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64_t> done) {
-  const bool freeze = then == Operator::Then::kFreeze;
+void Controller::Impl::abort_all(Then then, Done<std::uint64_t> done) {
+  const bool freeze = then == Then::kFreeze;
   const auto moves = std::make_shared<std::vector<MoveId>>();  // as the edit last found them
   const auto edit = [this, moves,
                      freeze](const ring::Document& document) -> Result<ring::Document> {
@@ -238,7 +238,7 @@ void Controller::Impl::abort_all(Operator::Then then, Operator::Done<std::uint64
 }
 
 // The boundary lies behind the token: the range up to it becomes a cut of its present owner.
-void Controller::Impl::cut(CutOrder wanted, Operator::Done<void> done) {
+void Controller::Impl::cut(CutOrder wanted, Done<void> done) {
   const ring::RingSnapshot& view = membership.view();
   if (view == nullptr) return answer<void>(options.loop, done, std::unexpected(not_leading()));
   const ring::Entry& entry = view->entry(view->find(wanted.at));
@@ -256,7 +256,7 @@ void Controller::Impl::cut(CutOrder wanted, Operator::Done<void> done) {
         describe(cut.range), std::move(done));
 }
 
-void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
+void Controller::Impl::add_node(ring::Node node, Done<NodeId> done) {
   const std::string name = node.name;
   const UnixMillis now = options.loop.wall_now();
   order([node, now](const ring::Document& document) { return ring::add_node(document, node, now); },
@@ -271,22 +271,23 @@ void Controller::Impl::add_node(ring::Node node, Operator::Done<NodeId> done) {
 }
 
 // Right after a change of the ring its heat is not known yet: soon it is.
-void Controller::Impl::presplit(PresplitOrder wanted, Instant until,
-                                Operator::Done<Presplit> done) {
+void Controller::Impl::presplit_until(Instant until, const PresplitOrder& wanted,
+                                      Done<Presplit> done) {
   if (balancer == nullptr)
     return answer<Presplit>(options.loop, done, std::unexpected(not_leading()));
   Result<Presplit> rehearsed = balancer->rehearse(wanted.events);
   const bool early = !rehearsed && rehearsed.error().code == Code::kUnavailable;
   if (early && options.loop.now() < until) {
-    options.loop.after(
-        kLookAgain, guarded(alive, [this, wanted, until, done] { presplit(wanted, until, done); }));
+    options.loop.after(kLookAgain, guarded(alive, [this, wanted, until, done] {
+                         presplit_until(until, wanted, done);
+                       }));
     return;
   }
   announce(wanted, std::move(rehearsed), std::move(done));
 }
 
 void Controller::Impl::announce(const PresplitOrder& wanted, Result<Presplit> rehearsed,
-                                Operator::Done<Presplit> done) {
+                                Done<Presplit> done) {
   CHECK(done != nullptr);
   if (rehearsed && !wanted.force) {
     if (const Result<void> room = check_room(*rehearsed); !room)
@@ -307,7 +308,7 @@ void Controller::Impl::announce(const PresplitOrder& wanted, Result<Presplit> re
         });
 }
 
-void Controller::Impl::forget(const std::string& event, Operator::Done<void> done) {
+void Controller::Impl::forget(std::string event, Done<void> done) {
   const UnixMillis now = options.loop.wall_now();
   order([event, now](const ring::Document& document) { return ring::forget(document, event, now); },
         "presplit", "forget " + event, std::move(done));
@@ -315,7 +316,7 @@ void Controller::Impl::forget(const std::string& event, Operator::Done<void> don
 
 // Cuts that agree with the base go at once, the others by moves, one a node at a time: the balancer
 // of whoever leads reads in the document that this is wanted.
-void Controller::Impl::flatten(Operator::Done<std::uint64_t> done) {
+void Controller::Impl::flatten(Done<std::uint64_t> done) {
   using Count = std::uint64_t;
   if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
   CHECK(membership.view() != nullptr);  // who leads has joined
@@ -329,7 +330,7 @@ void Controller::Impl::flatten(Operator::Done<std::uint64_t> done) {
         });
 }
 
-void Controller::Impl::approve(const std::string& plan, Operator::Done<std::uint64_t> done) {
+void Controller::Impl::approve(std::string plan, Done<std::uint64_t> done) {
   using Count = std::uint64_t;
   if (balancer == nullptr) return answer<Count>(options.loop, done, std::unexpected(not_leading()));
   // Its moves would begin later or not at all.
@@ -339,30 +340,17 @@ void Controller::Impl::approve(const std::string& plan, Operator::Done<std::uint
   answer<Count>(options.loop, done, balancer->approve(plan));
 }
 
-// ---- the public face ----------------------------------------------------------------------------
-
-void Controller::when_settled(Done<void> told) {
-  if (impl_->unsettled != nullptr) *impl_->unsettled = std::move(told);
+void Controller::Impl::when_settled(Done<void> told) {
+  if (unsettled != nullptr) *unsettled = std::move(told);
 }
 
-void Controller::move(ring::MoveRequest request, Done<MoveId> done) {
-  impl_->move(std::move(request), std::move(done));
+void Controller::Impl::take_back(MoveId move, Done<MoveId> done) {
+  if (board == nullptr) return answer<MoveId>(options.loop, done, std::unexpected(not_leading()));
+  board->take_back(move, std::move(done));
 }
 
-void Controller::abort(MoveId move, Done<void> done) { impl_->abort(move, std::move(done)); }
-
-void Controller::abort_all(Then then, Done<std::uint64_t> done) {
-  impl_->abort_all(then, std::move(done));
-}
-
-void Controller::take_back(MoveId move, Done<MoveId> done) {
-  if (impl_->board == nullptr)
-    return answer<MoveId>(impl_->options.loop, done, std::unexpected(impl_->not_leading()));
-  impl_->board->take_back(move, std::move(done));
-}
-
-void Controller::give_up(MoveId move, GiveUp how, Done<void> done) {
-  impl_->order(
+void Controller::Impl::give_up(MoveId move, GiveUp how, Done<void> done) {
+  order(
       [move, how](const ring::Document& document) -> Result<ring::Document> {
         const ring::Leftover* kept = ring::find_leftover(document, move);
         if (kept == nullptr) return fail(Code::kConflict, "no leftover of that move is kept");
@@ -374,80 +362,56 @@ void Controller::give_up(MoveId move, GiveUp how, Done<void> done) {
       "leftover of move " + std::to_string(move.value()), std::move(done));
 }
 
-void Controller::allow_old_readers(Done<void> done) {
-  impl_->order([](const ring::Document& document) { return ring::set_old_readers(document, true); },
-               "downgrade", "the pool", std::move(done));
+void Controller::Impl::allow_old_readers(Done<void> done) {
+  order([](const ring::Document& document) { return ring::set_old_readers(document, true); },
+        "downgrade", "the pool", std::move(done));
 }
 
-void Controller::cut(CutOrder order, Done<void> done) {
-  impl_->cut(std::move(order), std::move(done));
+void Controller::Impl::presplit(PresplitOrder wanted, Done<Presplit> done) {
+  presplit_until(options.loop.now() + kHeatPatience, wanted, std::move(done));
 }
 
-void Controller::presplit(PresplitOrder order, Done<Presplit> done) {
-  const Instant until = impl_->options.loop.now() + kHeatPatience;
-  impl_->presplit(std::move(order), until, std::move(done));
+void Controller::Impl::merge(ring::TokenRange range, Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order([range,
+         now](const ring::Document& document) { return ring::merge_cuts(document, range, now); },
+        "merge", describe(range), std::move(done));
 }
 
-void Controller::forget(std::string event, Done<void> done) {
-  impl_->forget(event, std::move(done));
-}
-
-void Controller::merge(ring::TokenRange range, Done<void> done) {
-  const UnixMillis now = impl_->options.loop.wall_now();
-  impl_->order(
-      [range, now](const ring::Document& document) {
-        return ring::merge_cuts(document, range, now);
-      },
-      "merge", describe(range), std::move(done));
-}
-
-void Controller::freeze(bool frozen, Done<void> done) {
-  impl_->order(
+void Controller::Impl::freeze(bool frozen, Done<void> done) {
+  order(
       [frozen](const ring::Document& document) {
         return frozen ? ring::set_frozen(document, true) : ring::resume(document);
       },
       frozen ? "freeze" : "resume", "the pool", std::move(done));
 }
 
-void Controller::set_mode(ring::Mode mode, Done<void> done) {
-  impl_->order([mode](const ring::Document& document) { return ring::set_mode(document, mode); },
-               "mode", std::string(ring::to_string(mode)), std::move(done));
+void Controller::Impl::set_mode(ring::Mode mode, Done<void> done) {
+  order([mode](const ring::Document& document) { return ring::set_mode(document, mode); }, "mode",
+        std::string(ring::to_string(mode)), std::move(done));
 }
 
-void Controller::approve(std::string plan, Done<std::uint64_t> done) {
-  impl_->approve(plan, std::move(done));
-}
-
-void Controller::add_node(ring::Node node, Done<NodeId> done) {
-  impl_->add_node(std::move(node), std::move(done));
-}
-
-void Controller::drain_node(NodeId node, Done<void> done) {
-  const UnixMillis now = impl_->options.loop.wall_now();
-  impl_->order(
+void Controller::Impl::drain_node(NodeId node, Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order(
       [node, now](const ring::Document& document) { return ring::drain_node(document, node, now); },
-      "node", "drain " + impl_->node_name(node), std::move(done));
+      "node", "drain " + node_name(node), std::move(done));
 }
 
-void Controller::undrain_node(NodeId node, Done<void> done) {
-  const UnixMillis now = impl_->options.loop.wall_now();
-  impl_->order(
-      [node, now](const ring::Document& document) {
-        return ring::undrain_node(document, node, now);
-      },
-      "node", "undrain " + impl_->node_name(node), std::move(done));
+void Controller::Impl::undrain_node(NodeId node, Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order([node,
+         now](const ring::Document& document) { return ring::undrain_node(document, node, now); },
+        "node", "undrain " + node_name(node), std::move(done));
 }
 
-void Controller::set_weight(NodeId node, std::uint32_t weight, Done<void> done) {
-  const UnixMillis now = impl_->options.loop.wall_now();
-  impl_->order(
+void Controller::Impl::set_weight(NodeId node, std::uint32_t weight, Done<void> done) {
+  const UnixMillis now = options.loop.wall_now();
+  order(
       [node, weight, now](const ring::Document& document) {
         return ring::set_weight(document, node, weight, now);
       },
-      "node", "weight of " + impl_->node_name(node) + ": " + std::to_string(weight),
-      std::move(done));
+      "node", "weight of " + node_name(node) + ": " + std::to_string(weight), std::move(done));
 }
-
-void Controller::flatten(Done<std::uint64_t> done) { impl_->flatten(std::move(done)); }
 
 }  // namespace cleave::control

@@ -18,7 +18,7 @@ std::vector<NodeId> ids_of(const ring::Document& document) {
 
 }  // namespace
 
-void Controller::Impl::situation(const Operator::Done<RingSituation>& done) {
+void Controller::Impl::situation(Done<RingSituation> done) {
   if (membership.view() != nullptr)
     return options.loop.post([done] { done(RingSituation{.held = "", .has_ring = true}); });
   first_ring().look().ask(guarded(alive, [this, done](const std::vector<FoundServer>& found) {
@@ -27,7 +27,7 @@ void Controller::Impl::situation(const Operator::Done<RingSituation>& done) {
 }
 
 // Created iff nothing was ever written; this router and the others join it with their next try.
-void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done) {
+void Controller::Impl::begin_anew(Force force, Done<void> done) {
   if (membership.view() != nullptr || surveying != nullptr) {
     const char* why = surveying != nullptr ? "a new ring is being begun at this moment"
                                            : "the coordinator has a ring of this pool";
@@ -36,7 +36,7 @@ void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done)
   first_ring().look().ask(
       guarded(alive, [this, force, done](const std::vector<FoundServer>& found) {
         if (const Result<void> idle = nobody_at_work(found); !idle) return done(idle);
-        const Result<ring::Document> made = ring::create(options.creation);
+        const Result<ring::Document> made = ring::create(options.begin.creation);
         if (!made) return done(std::unexpected(made.error()));
         if (force == Force::kYes) return begin_ring(*made, done);
         const Result<ring::RingSnapshot> view = ring::RingView::build(*made);
@@ -44,9 +44,9 @@ void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done)
         surveying = std::make_unique<FirstSurvey>(
             ServerLook::Options{.loop = options.loop,
                                 .nodes = {},
-                                .credentials = options.credentials,
+                                .credentials = options.servers.credentials,
                                 .limits = options.limits,
-                                .session = options.session,
+                                .session = options.document.session,
                                 .seed = options.seed},
             *view, [this, made = *made, done](const Survey& survey) {
               // Not at once: it is what calls.
@@ -59,15 +59,15 @@ void Controller::Impl::begin_anew(Force force, const Operator::Done<void>& done)
       }));
 }
 
-void Controller::Impl::begin_ring(const ring::Document& made, const Operator::Done<void>& done) {
+void Controller::Impl::begin_ring(const ring::Document& made, const Done<void>& done) {
   CHECK(membership.view() == nullptr && made.epoch != Epoch{});
-  options.log("a new ring is begun by a person's order");
+  options.tell.log("a new ring is begun by a person's order");
   writer.create(made, guarded(alive, [done](const Result<SharedDocument>& created) {
                   done(created ? Result<void>() : std::unexpected(created.error()));
                 }));
 }
 
-void Controller::Impl::take_over(const AdoptOrder& order, const Operator::Done<void>& done) {
+void Controller::Impl::take_over(AdoptOrder order, Done<void> done) {
   CHECK(done != nullptr);
   if (links == nullptr)
     return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
@@ -80,7 +80,7 @@ void Controller::Impl::take_over(const AdoptOrder& order, const Operator::Done<v
   });
 }
 
-void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreReport>& done) {
+void Controller::Impl::restore(RestoreOrder order, Done<RestoreReport> done) {
   if (membership.view() != nullptr || restoring != nullptr) {
     const char* why = restoring != nullptr ? "a ring is being restored at this moment"
                                            : "the coordinator has a ring of this pool";
@@ -89,15 +89,15 @@ void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreR
   restoring = std::make_unique<RingRestore>(
       RingRestore::Options{.loop = options.loop,
                            .writer = writer,
-                           .credentials = options.credentials,
+                           .credentials = options.servers.credentials,
                            .limits = options.limits,
-                           .session = options.session,
-                           .pool = options.creation.pool,
+                           .session = options.document.session,
+                           .pool = options.begin.creation.pool,
                            .seed = options.seed},
       std::move(order), [this, done](const Result<RestoreReport>& report) {
         if (report && report->written)
-          options.log("a saved ring is restored by a person's order, as epoch " +
-                      std::to_string(report->epoch.value()));
+          options.tell.log("a saved ring is restored by a person's order, as epoch " +
+                           std::to_string(report->epoch.value()));
         // Not at once: it is what calls.
         options.loop.post(guarded(alive, [this] { restoring.reset(); }));
         done(report);
@@ -105,17 +105,5 @@ void Controller::Impl::restore(RestoreOrder order, const Operator::Done<RestoreR
   CHECK(membership.view() == nullptr);
   restoring->start();
 }
-
-// ---- the public face ----------------------------------------------------------------------------
-
-void Controller::situation(Done<RingSituation> done) { impl_->situation(done); }
-
-void Controller::begin_anew(Force force, Done<void> done) { impl_->begin_anew(force, done); }
-
-void Controller::restore(RestoreOrder order, Done<RestoreReport> done) {
-  impl_->restore(std::move(order), done);
-}
-
-void Controller::take_over(AdoptOrder order, Done<void> done) { impl_->take_over(order, done); }
 
 }  // namespace cleave::control

@@ -45,7 +45,7 @@ std::uint64_t most_of(const StrayCount& count, std::uint64_t keys) {
 
 }  // namespace
 
-void Controller::Impl::survey(Operator::Done<Survey> done) {
+void Controller::Impl::survey(Done<Survey> done) {
   if (surveyor == nullptr)
     return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
   surveyor->survey([done = std::move(done)](Survey found) { done(std::move(found)); });
@@ -53,7 +53,7 @@ void Controller::Impl::survey(Operator::Done<Survey> done) {
 
 // Which known scheme would find the keys is worth one look, not one for each node that is met.
 void Controller::Impl::look_for_fit() {
-  CHECK(strays != nullptr);  // it is what asks
+  CHECK(stray_watch != nullptr);  // it is what asks
   if (surveyor == nullptr || options.loop.now() < next_survey) return;
   next_survey = options.loop.now() + kSurveyEvery;
   surveyor->survey([this](const Survey& found) {
@@ -68,13 +68,13 @@ void Controller::Impl::look_for_fit() {
   });
 }
 
-void Controller::Impl::list_strays(Operator::Done<StrayList> done) {
+void Controller::Impl::list_strays(Done<StrayList> done) {
   if (surveyor == nullptr)
     return options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
   surveyor->list([done = std::move(done)](StrayList found) { done(std::move(found)); });
 }
 
-void Controller::Impl::adopt(AdoptOrder order, Operator::Done<void> done) {
+void Controller::Impl::adopt(AdoptOrder order, Done<void> done) {
   survey([this, order, done = std::move(done)](const Result<Survey>& found) {
     if (!found) return done(std::unexpected(found.error()));
     const Result<void> fits = check_adoption(*found, order.nodes, membership.view()->document());
@@ -85,7 +85,7 @@ void Controller::Impl::adopt(AdoptOrder order, Operator::Done<void> done) {
 
 // What was there at adoption is known; more than that is new.
 void Controller::Impl::mark(const std::vector<NodeId>& nodes, const Survey& found,
-                            Operator::Done<void> done) {
+                            Done<void> done) {
   std::vector<ring::AcceptedStrays> known;
   for (const SurveyedNode& node : found.nodes) {
     const StrayCount& count = node.facts.strays.count;
@@ -106,8 +106,7 @@ void Controller::Impl::mark(const std::vector<NodeId>& nodes, const Survey& foun
               }));
 }
 
-void Controller::Impl::take_down(std::vector<ring::AcceptedStrays> known,
-                                 Operator::Done<void> done) {
+void Controller::Impl::take_down(std::vector<ring::AcceptedStrays> known, Done<void> done) {
   CHECK(done != nullptr);
   std::uint64_t strays_known = 0;
   for (const ring::AcceptedStrays& each : known) strays_known += each.strays;
@@ -115,13 +114,13 @@ void Controller::Impl::take_down(std::vector<ring::AcceptedStrays> known,
         "strays", std::to_string(strays_known) + " strays are known",
         guarded(alive, [this, known, done = std::move(done)](Result<void> taken) {
           for (const ring::AcceptedStrays& each : known) {
-            if (taken && strays != nullptr) strays->accepted_now(each.node, each.strays);
+            if (taken && stray_watch != nullptr) stray_watch->accepted_now(each.node, each.strays);
           }
           done(std::move(taken));
         }));
 }
 
-void Controller::Impl::accept_strays(Operator::Done<std::uint64_t> done) {
+void Controller::Impl::accept_strays(Done<std::uint64_t> done) {
   list_strays([this, done = std::move(done)](const Result<StrayList>& list) {
     if (!list) return done(std::unexpected(list.error()));
     std::vector<ring::AcceptedStrays> known;
@@ -147,7 +146,7 @@ void Controller::Impl::accept_strays(Operator::Done<std::uint64_t> done) {
   });
 }
 
-void Controller::Impl::forget_node(NodeId node, Operator::Done<void> done) {
+void Controller::Impl::forget_node(NodeId node, Done<void> done) {
   const UnixMillis now = options.loop.wall_now();
   order([node,
          now](const ring::Document& document) { return ring::remove_node(document, node, now); },
@@ -155,7 +154,7 @@ void Controller::Impl::forget_node(NodeId node, Operator::Done<void> done) {
 }
 
 // What the document says against it comes first; then what is on its server.
-void Controller::Impl::remove_node(NodeId node, Force force, Operator::Done<void> done) {
+void Controller::Impl::remove_node(NodeId node, Force force, Done<void> done) {
   const auto answer = [this, done](Result<void> result) {
     options.loop.post([done, result = std::move(result)] { done(result); });
   };
@@ -177,39 +176,20 @@ void Controller::Impl::remove_node(NodeId node, Force force, Operator::Done<void
   });
 }
 
-// ---- the public face ----------------------------------------------------------------------------
-
-void Controller::survey(Done<Survey> done) { impl_->survey(std::move(done)); }
-
-void Controller::adopt(AdoptOrder order, Done<void> done) {
-  impl_->adopt(std::move(order), std::move(done));
+void Controller::Impl::move_strays(StrayPage from, Done<StraysHandled> done) {
+  if (mover != nullptr) return mover->move(std::move(from), std::move(done));
+  options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
 }
 
-void Controller::list_strays(Done<StrayList> done) { impl_->list_strays(std::move(done)); }
-
-void Controller::move_strays(StrayPage from, Done<StraysHandled> done) {
-  Impl& impl = *impl_;
-  if (impl.mover != nullptr) return impl.mover->move(std::move(from), std::move(done));
-  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
+void Controller::Impl::read_strays(StrayPage from, Done<StrayDumps> done) {
+  if (mover != nullptr) return mover->read(std::move(from), std::move(done));
+  options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
 }
 
-void Controller::read_strays(StrayPage from, Done<StrayDumps> done) {
-  Impl& impl = *impl_;
-  if (impl.mover != nullptr) return impl.mover->read(std::move(from), std::move(done));
-  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
-}
-
-void Controller::remove_strays(NodeId node, std::vector<StrayDump> dumps,
-                               Done<StraysHandled> done) {
-  Impl& impl = *impl_;
-  if (impl.mover != nullptr) return impl.mover->remove(node, std::move(dumps), std::move(done));
-  impl.options.loop.post([done, why = impl.not_leading()] { done(std::unexpected(why)); });
-}
-
-void Controller::accept_strays(Done<std::uint64_t> done) { impl_->accept_strays(std::move(done)); }
-
-void Controller::remove_node(NodeId node, Force force, Done<void> done) {
-  impl_->remove_node(node, force, std::move(done));
+void Controller::Impl::remove_strays(NodeId node, std::vector<StrayDump> dumps,
+                                     Done<StraysHandled> done) {
+  if (mover != nullptr) return mover->remove(node, std::move(dumps), std::move(done));
+  options.loop.post([done, why = not_leading()] { done(std::unexpected(why)); });
 }
 
 }  // namespace cleave::control

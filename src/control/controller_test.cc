@@ -15,55 +15,59 @@ TEST_F(ControllerTest, BeforeItHasJoinedNothingCanBeOrdered) {
   be_alone();
   const std::string joined = "has not joined its ring yet";
   expect_error(move(kA, kB), Code::kUnavailable, joined);
-  expect_error(answer<MoveId>([&](auto done) { control().take_back(MoveId{1}, done); }),
+  expect_error(answer<MoveId>([&](auto done) { orders().moves().take_back(MoveId{1}, done); }),
                Code::kUnavailable, joined);
-  expect_error(answer([&](auto done) { control().cut({}, done); }), Code::kUnavailable, joined);
-  expect_error(answer<Presplit>([&](auto done) { control().presplit({}, done); }),
+  expect_error(answer([&](auto done) { orders().ranges().cut({}, done); }), Code::kUnavailable,
+               joined);
+  expect_error(answer<Presplit>([&](auto done) { orders().ranges().presplit({}, done); }),
                Code::kUnavailable, joined);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().flatten(done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { orders().ranges().flatten(done); }),
                Code::kUnavailable, joined);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().approve("x", done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { orders().moves().approve("x", done); }),
                Code::kUnavailable, joined);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().count_keys(done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { control().key_counter().count_keys(done); }),
                Code::kUnavailable, joined);
   expect_error(abort(MoveId{1}), Code::kNotFound, "no move of that id");
   expect_error(freeze(true), Code::kUnavailable, "coordinator: it does not answer since");
-  EXPECT_EQ(control().status().view, nullptr);
-  EXPECT_NE(control().status().coordinator, "ok");
-  EXPECT_EQ(control().status().coordinator_state, CoordinatorState::kAway);
+  EXPECT_EQ(orders().status().view, nullptr);
+  EXPECT_NE(orders().status().coordinator, "ok");
+  EXPECT_EQ(orders().status().coordinator_state, CoordinatorState::kAway);
 }
 
 TEST_F(ControllerTest, WhatOnlyTheLeaderCanDoNamesTheLeader) {
   follow();
   const std::string leader = "ask the leader r2";
   expect_error(move(kA, kB), Code::kUnavailable, leader);
-  expect_error(answer<MoveId>([&](auto done) { control().take_back(MoveId{1}, done); }),
+  expect_error(answer<MoveId>([&](auto done) { orders().moves().take_back(MoveId{1}, done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<Presplit>([&](auto done) { control().presplit({}, done); }),
+  expect_error(answer<Presplit>([&](auto done) { orders().ranges().presplit({}, done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().flatten(done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { orders().ranges().flatten(done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().approve("x", done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { orders().moves().approve("x", done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<Survey>([&](auto done) { control().survey(done); }), Code::kUnavailable,
+  expect_error(answer<Survey>([&](auto done) { orders().strays().survey(done); }),
+               Code::kUnavailable, leader);
+  expect_error(answer([&](auto done) { orders().strays().adopt({}, done); }), Code::kUnavailable,
                leader);
-  expect_error(answer([&](auto done) { control().adopt({}, done); }), Code::kUnavailable, leader);
-  expect_error(answer([&](auto done) { control().take_over({}, done); }), Code::kUnavailable,
-               leader);
-  expect_error(answer<StrayList>([&](auto done) { control().list_strays(done); }),
+  expect_error(answer([&](auto done) { control().recovery().take_over({}, done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<StraysHandled>([&](auto done) { control().move_strays({}, done); }),
+  expect_error(answer<StrayList>([&](auto done) { orders().strays().list_strays(done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<StrayDumps>([&](auto done) { control().read_strays({}, done); }),
+  expect_error(answer<StraysHandled>([&](auto done) { orders().strays().move_strays({}, done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<StraysHandled>([&](auto done) { control().remove_strays(kA, {}, done); }),
+  expect_error(answer<StrayDumps>([&](auto done) { orders().strays().read_strays({}, done); }),
                Code::kUnavailable, leader);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().accept_strays(done); }),
+  expect_error(
+      answer<StraysHandled>([&](auto done) { orders().strays().remove_strays(kA, {}, done); }),
+      Code::kUnavailable, leader);
+  expect_error(answer<std::uint64_t>([&](auto done) { orders().strays().accept_strays(done); }),
                Code::kUnavailable, leader);
-  expect_error(answer([&](auto done) { control().remove_node(kC, Force::kNo, done); }),
+  expect_error(answer([&](auto done) { orders().nodes().remove_node(kC, Force::kNo, done); }),
                Code::kUnavailable, "or say --force");
-  expect_error(answer<std::uint64_t>([&](auto done) { control().count_as_leader(done); }),
-               Code::kUnavailable, leader);
+  expect_error(
+      answer<std::uint64_t>([&](auto done) { control().key_counter().count_as_leader(done); }),
+      Code::kUnavailable, leader);
 }
 
 // Whoever is asked: an edit of the document needs no leader.
@@ -73,9 +77,9 @@ TEST_F(ControllerTest, EditsAreCarriedOutByAnyRouter) {
   EXPECT_TRUE(document().frozen);
   EXPECT_TRUE(freeze(false));
   EXPECT_FALSE(document().frozen);
-  EXPECT_TRUE(answer([&](auto done) { control().set_mode(ring::Mode::kApprove, done); }));
+  EXPECT_TRUE(answer([&](auto done) { orders().pool().set_mode(ring::Mode::kApprove, done); }));
   EXPECT_EQ(document().mode, ring::Mode::kApprove);
-  EXPECT_TRUE(answer([&](auto done) { control().allow_old_readers(done); }));
+  EXPECT_TRUE(answer([&](auto done) { orders().pool().allow_old_readers(done); }));
   EXPECT_TRUE(document().old_readers);
   EXPECT_EQ(told("freeze").size(), 1U);
   EXPECT_EQ(told("resume").size(), 1U);
@@ -90,7 +94,7 @@ TEST_F(ControllerTest, WithNoLeaderAtAllThatIsSaid) {
   make();
   loop.run_for(seconds{1});
   coordinator.read_only = false;
-  ASSERT_TRUE(loop.run_until([this] { return control().status().view != nullptr; }));
+  ASSERT_TRUE(loop.run_until([this] { return orders().status().view != nullptr; }));
   coordinator.read_only = true;
   const Result<MoveId> moved = move(kA, kB);
   ASSERT_FALSE(moved);
@@ -115,8 +119,8 @@ TEST_F(ControllerTest, WhatBecameOfAnUnknownOutcomeIsToldWhenItIsKnown) {
   coordinator.after_write = [this] { coordinator.away = true; };
   std::optional<Result<void>> settled;
   const Result<void> frozen = answer([&](auto done) {
-    control().freeze(true, [this, &settled, done](Result<void> result) {
-      control().when_settled([&settled](Result<void> told) { settled = std::move(told); });
+    orders().pool().freeze(true, [this, &settled, done](Result<void> result) {
+      orders().when_settled([&settled](Result<void> told) { settled = std::move(told); });
       done(std::move(result));
     });
   });
@@ -135,8 +139,8 @@ TEST_F(ControllerTest, AnOrderThatNeverArrivedIsSaidToBeLost) {
   coordinator.after_write = [this] { coordinator.away = true; };
   std::optional<Result<void>> settled;
   const Result<void> frozen = answer([&](auto done) {
-    control().freeze(true, [this, &settled, done](Result<void> result) {
-      control().when_settled([&settled](Result<void> told) { settled = std::move(told); });
+    orders().pool().freeze(true, [this, &settled, done](Result<void> result) {
+      orders().when_settled([&settled](Result<void> told) { settled = std::move(told); });
       done(std::move(result));
     });
   });
@@ -151,7 +155,7 @@ TEST_F(ControllerTest, AnOrderThatNeverArrivedIsSaidToBeLost) {
 TEST_F(ControllerTest, NobodyIsTakenForSomebodyWhoWaits) {
   lead();
   bool told = false;
-  control().when_settled([&](const Result<void>&) { told = true; });
+  orders().when_settled([&](const Result<void>&) { told = true; });
   EXPECT_TRUE(freeze(true));
   loop.run_for(seconds{5});
   EXPECT_FALSE(told);
@@ -163,7 +167,8 @@ TEST_F(ControllerTest, TheLeaderCountsTheKeysOfAllServersWithoutItsOwn) {
   lead();
   put_keys(kA, 3, kA);
   put_keys(kB, 4, kB);
-  EXPECT_EQ(*answer<std::uint64_t>([&](auto done) { control().count_keys(done); }), 7U);
+  EXPECT_EQ(*answer<std::uint64_t>([&](auto done) { control().key_counter().count_keys(done); }),
+            7U);
 }
 
 TEST_F(ControllerTest, AnotherRouterAsksTheLeaderOneQuestionAtATime) {
@@ -171,7 +176,7 @@ TEST_F(ControllerTest, AnotherRouterAsksTheLeaderOneQuestionAtATime) {
   r2.keys = 42;
   int answered = 0;
   for (int i = 0; i < 5; ++i) {
-    control().count_keys([&](Result<std::uint64_t> keys) {
+    control().key_counter().count_keys([&](Result<std::uint64_t> keys) {
       EXPECT_EQ(keys.value_or(0), 42U);
       ++answered;
     });
@@ -185,7 +190,7 @@ TEST_F(ControllerTest, AQuestionThatNobodyAnswersIsGivenUp) {
   r2.silent = true;
   int answered = 0;
   const auto count = [&] {
-    control().count_keys([&](const Result<std::uint64_t>&) { ++answered; });
+    control().key_counter().count_keys([&](const Result<std::uint64_t>&) { ++answered; });
   };
   count();
   loop.run_for(seconds{3});
@@ -199,7 +204,7 @@ TEST_F(ControllerTest, AQuestionThatNobodyAnswersIsGivenUp) {
 TEST_F(ControllerTest, ALeaderThatIsNotKnownCannotBeAsked) {
   follow();
   directory.known.erase(kOther);
-  expect_error(answer<std::uint64_t>([&](auto done) { control().count_keys(done); }),
+  expect_error(answer<std::uint64_t>([&](auto done) { control().key_counter().count_keys(done); }),
                Code::kUnavailable, "ask the leader r2");
 }
 
@@ -207,12 +212,13 @@ TEST_F(ControllerTest, ALeaderThatIsNotKnownCannotBeAsked) {
 
 TEST_F(ControllerTest, WhereThereIsARingNoneIsBegunOrRestored) {
   lead();
-  const auto situation = answer<RingSituation>([&](auto done) { control().situation(done); });
+  const auto situation =
+      answer<RingSituation>([&](auto done) { control().recovery().situation(done); });
   EXPECT_TRUE(situation->has_ring);
   const std::string has = "the coordinator has a ring of this pool";
-  expect_error(answer([&](auto done) { control().begin_anew(Force::kYes, done); }), Code::kConflict,
-               has);
-  expect_error(answer<RestoreReport>([&](auto done) { control().restore({}, done); }),
+  expect_error(answer([&](auto done) { control().recovery().begin_anew(Force::kYes, done); }),
+               Code::kConflict, has);
+  expect_error(answer<RestoreReport>([&](auto done) { control().recovery().restore({}, done); }),
                Code::kConflict, has);
 }
 
@@ -231,8 +237,8 @@ TEST_F(ControllerTest, ATermThatEndsEndsItsMoves) {
   ASSERT_TRUE(move(kA, kB));
   change([](const ring::Document& now) { return ring::lead(now, kOther); });
   loop.run_for(milliseconds{100});
-  EXPECT_FALSE(control().status().leader);
-  EXPECT_TRUE(control().status().moves.empty());
+  EXPECT_FALSE(orders().status().leader);
+  EXPECT_TRUE(orders().status().moves.empty());
   expect_error(move(kB, kC), Code::kUnavailable, "ask the leader r2");
 }
 
@@ -284,14 +290,14 @@ TEST_F(ControllerTest, ARouterWhoseLeaseIsGoneIsRemoved) {
 TEST_F(ControllerTest, TheLeaderKnowsWhomItHeardOf) {
   lead();
   loop.run_for(seconds{2});
-  for (const RouterStatus& router : control().status().routers) {
+  for (const RouterStatus& router : orders().status().routers) {
     EXPECT_EQ(router.leader, router.session == kOurs);
     ASSERT_TRUE(router.heard.has_value()) << router.session.value();
     EXPECT_LT(*router.heard, seconds{2});
   }
   r2.silent = true;
   loop.run_for(seconds{5});
-  for (const RouterStatus& router : control().status().routers) {
+  for (const RouterStatus& router : orders().status().routers) {
     if (router.session == kOther) {
       EXPECT_GT(*router.heard, seconds{3});
     }

@@ -37,36 +37,37 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
         .loop = loop,
         .store = access,
         .directory = directory,
-        .session = kOurs,
-        .creation = creation(),
-        .credentials = {},
+        .document = {.session = kOurs,
+                     .publish = [](const ring::RingSnapshot&) {},
+                     .removed = [this](const Error& why) { removed_ = why.message; }},
+        .begin = {.creation = creation()},
+        .servers = {},
+        .plan = {.enabled = false},
+        .tell = {.log = [](const std::string&) {},
+                 .decided = [this](const Decision& decision) { decided_.push_back(decision); }},
         .limits = {},
-        .seed = 3,
-        .balance = false,
-        .publish = [](const ring::RingSnapshot&) {},
-        .removed = [this](const Error& why) { removed_ = why.message; },
-        .log = [](const std::string&) {},
-        .decided = [this](const Decision& decision) { decided_.push_back(decision); }});
+        .seed = 3});
     controller_->start();
     return *controller_;
   }
   Controller& control() { return *controller_; }
+  Operator& orders() { return controller_->orders(); }
 
   void lead() {
     others_are_there(false);
     make();
-    ASSERT_TRUE(loop.run_until([this] { return control().status().leader; }));
+    ASSERT_TRUE(loop.run_until([this] { return orders().status().leader; }));
     ASSERT_TRUE(loop.run_until([this] {
-      const auto nodes = control().status().nodes;
+      const auto nodes = orders().status().nodes;
       return std::ranges::all_of(nodes, &NodeFacts::reachable);
     }));
   }
   void follow() {
     others_are_there(true);
     make();
-    ASSERT_TRUE(loop.run_until([this] { return control().status().view != nullptr; }));
+    ASSERT_TRUE(loop.run_until([this] { return orders().status().view != nullptr; }));
     loop.run_for(seconds{1});
-    ASSERT_FALSE(control().status().leader);
+    ASSERT_FALSE(orders().status().leader);
   }
   // It cannot join: the coordinator does not answer.
   void be_alone() {
@@ -78,7 +79,7 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
 
   // Each order is answered once, later, and within its patience.
   template <class T>
-  Result<T> answer(const std::function<void(Operator::Done<T>)>& order,
+  Result<T> answer(const std::function<void(Done<T>)>& order,
                    milliseconds patience = kOrderPatience) {
     const auto said = std::make_shared<std::vector<Result<T>>>();
     const Instant asked = loop.now();
@@ -91,7 +92,7 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
     EXPECT_LE(loop.now() - asked, patience + milliseconds{100});
     return said->front();
   }
-  using Ordered = std::function<void(Operator::Done<void>)>;
+  using Ordered = std::function<void(Done<void>)>;
   Result<void> answer(const Ordered& order) { return answer<void>(order); }
 
   ring::MoveRequest request(NodeId source, NodeId destination) {
@@ -102,16 +103,17 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
             .now = {}};
   }
   Result<MoveId> move(NodeId source, NodeId destination) {
-    return answer<MoveId>([&](auto done) { control().move(request(source, destination), done); });
+    return answer<MoveId>(
+        [&](auto done) { orders().moves().move(request(source, destination), done); });
   }
   Result<void> abort(MoveId id) {
-    return answer([&](auto done) { control().abort(id, done); });
+    return answer([&](auto done) { orders().moves().abort(id, done); });
   }
-  Result<std::uint64_t> abort_all(Operator::Then then = Operator::Then::kGoOn) {
-    return answer<std::uint64_t>([&](auto done) { control().abort_all(then, done); });
+  Result<std::uint64_t> abort_all(MoveOrders::Then then = MoveOrders::Then::kGoOn) {
+    return answer<std::uint64_t>([&](auto done) { orders().moves().abort_all(then, done); });
   }
   Result<void> freeze(bool frozen) {
-    return answer([&](auto done) { control().freeze(frozen, done); });
+    return answer([&](auto done) { orders().pool().freeze(frozen, done); });
   }
 
   template <class T>

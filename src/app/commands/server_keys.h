@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/commands/monitor_sample.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "ring/document/scheme_search.h"
 #include "ring/placed/placed_ring.h"
 

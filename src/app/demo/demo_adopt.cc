@@ -135,15 +135,15 @@ Result<void> AdoptDemo::replace_by_cleave() {
 // What no other proxy can be told: a range with an owner of its own.
 Result<void> AdoptDemo::cut_and_flatten() {
   const ring::Entry entry = router_->status().view->entries()[0];
-  const Result<void> cut =
-      give_order(*router_, [&](control::Operator& order_taker, const auto& done) {
-        order_taker.cut({.at = entry.range.first, .reason = "for the demonstration"}, done);
-      });
+  const Result<void> cut = give_order(*router_, [&](control::Operator& order_taker,
+                                                    const auto& done) {
+    order_taker.ranges().cut({.at = entry.range.first, .reason = "for the demonstration"}, done);
+  });
   if (!cut) return cut;
   const Result<void> refused = convert::check_exportable(ring_now());
   if (!refused) result_.refusal = refused.error().message;
   return give_order(*router_, [](control::Operator& order_taker, const auto& done) {
-    order_taker.flatten([done](const Result<std::uint64_t>& moves) {
+    order_taker.ranges().flatten([done](const Result<std::uint64_t>& moves) {
       done(moves ? Result<void>() : std::unexpected(moves.error()));
     });
   });

@@ -38,10 +38,9 @@ Result<DemoResult> demo_memory(const DemoOptions& options) {
   if (!started) return std::unexpected(started.error());
   const DemoPool& pool = **started;
   const auto freeze = [&pool](bool frozen) {
-    return pool.order(
-        [frozen](control::Operator& order_taker, const control::Operator::Done<void>& done) {
-          order_taker.freeze(frozen, done);
-        });
+    return pool.order([frozen](control::Operator& order_taker, const control::Done<void>& done) {
+      order_taker.pool().freeze(frozen, done);
+    });
   };
   // So that the whole tenant is there before anything is done about it.
   if (const Result<void> frozen = freeze(true); !frozen) return std::unexpected(frozen.error());

@@ -79,8 +79,8 @@ Result<std::map<std::string, std::uint64_t>> DemoPool::bytes_used() const {
 Result<void> DemoPool::join_spare() {
   const ring::Node node = spare_.front();
   spare_.erase(spare_.begin());
-  return order([&](control::Operator& order_taker, const control::Operator::Done<void>& done) {
-    order_taker.add_node(node, [done](const Result<NodeId>& id) {
+  return order([&](control::Operator& order_taker, const control::Done<void>& done) {
+    order_taker.nodes().add_node(node, [done](const Result<NodeId>& id) {
       done(id ? Result<void>() : std::unexpected(id.error()));
     });
   });

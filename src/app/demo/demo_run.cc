@@ -8,7 +8,7 @@
 #include "app/demo/load_thread.h"
 #include "app/signals.h"
 #include "app/text/progress.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 
 namespace cleave::app {
 namespace {

@@ -51,7 +51,7 @@ class DemoServers {
 
 // An order as a person gives it through the CLI; waits until it is answered. Errors: the answer's;
 // kTimeout.
-using Order = std::function<void(control::Operator&, control::Operator::Done<void>)>;
+using Order = std::function<void(control::Operator&, control::Done<void>)>;
 Result<void> give_order(const RouterProcess& router, const Order& order);
 
 }  // namespace cleave::app

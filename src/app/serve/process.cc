@@ -153,14 +153,14 @@ Result<void> RouterProcess::Impl::start() {
   if (const Result<void> made = assemble(); !made) return made;
   watch_ = std::make_unique<StateWatch>(
       StateWatch::Options{.loop = *control_,
-                          .order_taker = controller(),
+                          .order_taker = controller().orders(),
                           .router = *this,
                           .store = options_.config.pool.kind == PoolKind::kStore,
                           .log = options_.log});
   looks_ = std::make_unique<ServerLooks>(*control_, options_.config.pool.credentials, session_);
   follower_ = std::make_unique<DecisionFollower>(
       DecisionFollower::Options{.loop = *control_,
-                                .order_taker = controller(),
+                                .order_taker = controller().orders(),
                                 .history = *history_,
                                 .token = options_.config.admin.token});
   control_->post([this] {
@@ -198,14 +198,16 @@ Result<void> RouterProcess::Impl::assemble() {
                 .token = config.admin.token,
                 .advertise = config.admin.advertise,
                 .hosts = config.admin.hosts},
-       .creation = creation_of(config),
-       .places = {.coordinator = describe(config.coordination), .saved = saved_rings_there(config)},
-       .credentials = config.pool.credentials,
+       .begin = {.creation = creation_of(config),
+                 .places = {.coordinator = describe(config.coordination),
+                            .saved = saved_rings_there(config)}},
+       .servers = {.credentials = config.pool.credentials,
+                   .mark_new_servers = options_.mark_new_servers},
+       .plan = {.constants = config.balance.constants, .windows = config.balance.windows},
+       .tell = {.log = [this](const std::string& text) { note(text); },
+                .decided = [this](const control::Decision& decision) { decided(decision); }},
        .limits = config.limits,
-       .constants = config.balance.constants,
-       .windows = config.balance.windows,
        .seed = options_.seed,
-       .mark_new_servers = options_.mark_new_servers,
        // On one machine the coordinator is a file, and asking it costs nobody anything.
        .spares_coordinator = config.coordination.kind != CoordinatorKind::kSqlite,
        .history = history_.get(),
@@ -215,9 +217,7 @@ Result<void> RouterProcess::Impl::assemble() {
            [this](const Result<void>& ready) {
              ready ? enter(State::kServing, {}) : enter(State::kFailed, ready.error());
            },
-       .removed = [this](const Error& why) { enter(State::kRemoved, why); },
-       .log = [this](const std::string& text) { note(text); },
-       .decided = [this](const control::Decision& decision) { decided(decision); }});
+       .removed = [this](const Error& why) { enter(State::kRemoved, why); }});
   if (!made) return std::unexpected(made.error());
   assembly_ = std::move(*made);
   warn_of_few_descriptors();
@@ -253,7 +253,7 @@ void RouterProcess::Impl::make_saved_rings() {
 }
 
 void RouterProcess::Impl::remember_heat() {
-  const control::Status status = assembly_->controller().status();
+  const control::Status status = assembly_->controller().orders().status();
   if (status.heat != nullptr) {
     history_->append(history::point_of(*status.heat, control_->wall_now()));
   }
@@ -344,7 +344,7 @@ net::Address RouterProcess::admin_address() const { return impl_->admin_address(
 
 control::Status RouterProcess::status() const {
   return impl_->ask<control::Status>(
-      [&](const auto& answer) { answer(impl_->controller().status()); });
+      [&](const auto& answer) { answer(impl_->controller().orders().status()); });
 }
 
 proxy::RouterStats RouterProcess::stats() const {
@@ -354,7 +354,7 @@ proxy::RouterStats RouterProcess::stats() const {
 
 void RouterProcess::with_operator(const std::function<void(control::Operator&)>& order) const {
   impl_->ask<bool>([&](const auto& answer) {
-    order(impl_->controller());
+    order(impl_->controller().orders());
     answer(true);
   });
 }

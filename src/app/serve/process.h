@@ -31,7 +31,7 @@ class RouterProcess {
  public:
   struct Options {
     Config config;
-    bool mark_new_servers = false;  // see control::Controller::Options
+    bool mark_new_servers = false;  // see control::ServerOptions
     std::uint64_t seed = 0;
     std::function<void(const LogLine&)> log;  // any thread
     // What became of orders, of this process's sessions before too; nullptr: there were none.

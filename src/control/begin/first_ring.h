@@ -14,16 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "control/begin/begin_options.h"
 #include "control/observe/server_look.h"
 #include "ring/edits/edits.h"
 
 namespace cleave::control {
-
-// What a person is told beside what was found.
-struct RingPlaces {
-  std::string coordinator;  // where the ring was looked for: "the file /data/cleave.db"
-  std::string saved;        // where saved rings lie; empty: nowhere
-};
 
 // Nothing: the first ring may be made. Errors: kConflict (servers belong to a ring), kUnavailable
 // (somebody could not be asked); the message says who, and the ways on.

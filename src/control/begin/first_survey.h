@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "control/observe/server_look.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "control/orders/stray_count.h"
+#include "control/orders/stray_orders.h"
 #include "ring/view/view.h"
 
 namespace cleave::control {

@@ -10,7 +10,8 @@
 #include "base/result.h"
 #include "control/begin/ring_restore.h"
 #include "control/observe/server_look.h"
-#include "control/orders/operator.h"
+#include "control/orders/answers.h"
+#include "control/orders/stray_orders.h"
 
 namespace cleave::control {
 
@@ -25,18 +26,18 @@ class Recovery {
  public:
   virtual ~Recovery() = default;
 
-  virtual void situation(Operator::Done<RingSituation> done) = 0;
+  virtual void situation(Done<RingSituation> done) = 0;
   // A first ring of the configuration, whatever the servers carry. Errors: kConflict when there is
   // a ring, or a router is at work on one of the servers, or, unless forced, the ring would not
   // find the keys that are there.
-  virtual void begin_anew(Force force, Operator::Done<void> done) = 0;
+  virtual void begin_anew(Force force, Done<void> done) = 0;
   // Gives the coordinator a saved ring (ring_restore.h), whose servers need not be those of
   // the configuration. Errors besides: kConflict when there is a ring.
-  virtual void restore(RestoreOrder order, Operator::Done<RestoreReport> done) = 0;
+  virtual void restore(RestoreOrder order, Done<RestoreReport> done) = 0;
   // Marks these servers as this pool's, also those that carry another's marker, unless a router is
   // at work there that is not of this pool. Unless forced refused where the ring does not find
-  // the keys, as Operator::adopt.
-  virtual void take_over(AdoptOrder order, Operator::Done<void> done) = 0;
+  // the keys, as StrayOrders::adopt.
+  virtual void take_over(AdoptOrder order, Done<void> done) = 0;
 };
 
 }  // namespace cleave::control

@@ -25,7 +25,7 @@ class Membership final : public backend::Gate {
  public:
   struct Options {
     SessionId session;
-    std::string peer_address{};  // see control::Controller::Options
+    std::string peer_address{};  // see DocumentOptions
     ring::Creation creation;
     // Whether a first document may be made where there is none (first_ring.h); the error is
     // what a person is told meanwhile. Empty: it may.

@@ -12,7 +12,7 @@
 #include "control/document/document_writer.h"
 #include "control/moves/cleaner.h"
 #include "control/observe/node_links.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "net/loop.h"
 
 namespace cleave::control {

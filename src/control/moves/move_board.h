@@ -22,7 +22,7 @@
 #include "control/moves/refusal_book.h"
 #include "control/moves/throttle.h"
 #include "control/observe/node_links.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
 #include "ring/view/view.h"

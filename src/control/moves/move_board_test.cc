@@ -104,7 +104,7 @@ class MoveBoardTest : public testing::Test, protected ScriptedWorld {
   NodeLinks links_{{.loop = loop,
                     .writer = writer_,
                     .leader = {.session = kOurs, .term = Term{1}},
-                    .credentials = {},
+                    .servers = {},
                     .limits = {},
                     .mutations = {},
                     .seed = 7,

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 
 namespace cleave::control {
 

@@ -52,7 +52,7 @@ NodeLinks::NodeLinks(Options options)
                                        options_.mutations)),
       rng_(options_.seed),
       latencies_({.loop = options_.loop,
-                  .credentials = options_.credentials,
+                  .credentials = options_.servers.credentials,
                   .session = gate_->session(),
                   .limits = options_.limits,
                   .seed = rng_.next()}) {
@@ -87,7 +87,7 @@ void NodeLinks::follow(const SharedDocument& document) {
     auto store = std::make_unique<backend::RedisStore>(
         options_.loop, *gate_, Rng{rng_.next()},
         backend::Pipe::Options{.address = *parsed,
-                               .credentials = options_.credentials,
+                               .credentials = options_.servers.credentials,
                                .limits = options_.limits,
                                .on_state = [](bool) {},
                                .mutations = options_.mutations});
@@ -200,7 +200,8 @@ void NodeLinks::learn_kinds(backend::RedisStore& store) {
 // An empty server that `up` itself started may be marked without asking anybody.
 void NodeLinks::mark_if_new(NodeId node, const Link& link) {
   const NodeFacts& facts = link.facts;
-  if (!options_.mark_new_servers || facts.marked || !facts.foreign_mark.empty() || facts.keys > 0)
+  if (!options_.servers.mark_new_servers || facts.marked || !facts.foreign_mark.empty() ||
+      facts.keys > 0)
     return;
   mark({node}, [log = options_.log](Result<void> marked) {
     if (!marked) log("cannot mark a new server: " + marked.error().message);

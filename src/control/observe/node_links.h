@@ -22,7 +22,8 @@
 #include "control/observe/command_kinds.h"
 #include "control/observe/copy_counts.h"
 #include "control/observe/latency_watch.h"
-#include "control/orders/operator.h"
+#include "control/observe/server_options.h"
+#include "control/orders/status.h"
 #include "net/loop.h"
 #include "ring/document/document.h"
 
@@ -43,11 +44,10 @@ class NodeLinks {
     net::Loop& loop;
     DocumentWriter& writer;
     ring::Leader leader;  // whose term this is
-    backend::Credentials credentials;
+    ServerOptions servers;
     Limits limits;
     Mutations mutations;
     std::uint64_t seed = 0;
-    bool mark_new_servers = false;
     std::function<void(const std::string&)> log;
     std::shared_ptr<CopyCounts> copies = std::make_shared<CopyCounts>();
   };

@@ -21,11 +21,10 @@ class NodeLinksTest : public testing::Test, protected ScriptedWorld {
           NodeLinks::Options{.loop = loop,
                              .writer = writer_,
                              .leader = document().leader,
-                             .credentials = {},
+                             .servers = {.mark_new_servers = mark_new_servers},
                              .limits = {},
                              .mutations = {},
                              .seed = 7,
-                             .mark_new_servers = mark_new_servers,
                              .log = [this](const std::string& line) { log_.push_back(line); },
                              .copies = copies_});
       follow();

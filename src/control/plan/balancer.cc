@@ -215,7 +215,7 @@ std::string Balancer::bypass_warning(NodeId node) const {
 
 void Balancer::tick() {
   loop_.look(options_.loop.now(), options_.loop.wall_now());
-  if (options_.enabled) make_plan();
+  if (options_.plan.enabled) make_plan();
 }
 
 void Balancer::make_plan() {
@@ -252,7 +252,7 @@ void Balancer::hold_proposal(balance::Plan& plan) {
   const UnixMillis now = options_.loop.wall_now();
   const ring::Document& document = view_->document();
   const bool waits = (document.mode != ring::Mode::kAuto && !document.flatten) || document.frozen ||
-                     !balance::is_open(options_.windows, now);
+                     !balance::is_open(options_.plan.windows, now);
   const bool same = proposed_for_ == view_->epoch() &&
                     std::ranges::equal(plan.moves, proposed_moves_, same_ends) &&
                     (!proposed_moves_.empty() || !proposed_merges_.empty());
@@ -269,9 +269,9 @@ void Balancer::hold_proposal(balance::Plan& plan) {
 
 balance::TickFacts Balancer::tick_facts(UnixMillis now) {
   return {.nodes = node_facts(),
-          .orders = {.flatten = view_->document().flatten, .windows = options_.windows},
+          .orders = {.flatten = view_->document().flatten, .windows = options_.plan.windows},
           .usual = usual_,
-          .constants = options_.constants,
+          .constants = options_.plan.constants,
           .now = now,
           .seed = options_.seed + ticks_};
 }
@@ -362,7 +362,7 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
       facts.vetoes.emplace_back("its server is known under two names");
     all.push_back(std::move(facts));
   }
-  hurried_ = balance::hurried_walks(all, options_.constants, options_.loop.wall_now());
+  hurried_ = balance::hurried_walks(all, options_.plan.constants, options_.loop.wall_now());
   for (balance::NodeFacts& facts : all) {
     if (!samples_.answers(facts.id)) facts.sample_due = UnixMillis{};
   }
@@ -370,7 +370,7 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
 }
 
 void Balancer::act(const balance::Plan& plan) {
-  const bool open = balance::is_open(options_.windows, options_.loop.wall_now());
+  const bool open = balance::is_open(options_.plan.windows, options_.loop.wall_now());
   for (const balance::PlannedMove& planned : plan.moves) {
     if (open || !balance::waits_for_window(planned.cause)) begin(planned);
   }

@@ -23,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "balance/input/daily_windows.h"
 #include "balance/input/input.h"
 #include "balance/plan/plan.h"
 #include "balance/planning_loop.h"
@@ -34,8 +33,9 @@
 #include "control/observe/key_sampler.h"
 #include "control/observe/node_links.h"
 #include "control/observe/script_book.h"
-#include "control/orders/operator.h"
 #include "control/orders/presplit.h"
+#include "control/orders/status.h"
+#include "control/plan/plan_options.h"
 #include "net/loop.h"
 #include "peer/router_peer.h"
 
@@ -49,10 +49,8 @@ class Balancer {
     peer::Directory& directory;
     NodeLinks& links;
     MoveBoard& board;
-    balance::Constants constants;
-    std::vector<balance::DailyWindow> windows;  // none: at any time
+    PlanOptions plan;
     std::uint64_t seed = 0;
-    bool enabled = true;               // false: heat is gathered, nothing is planned
     std::function<bool()> new_strays;  // that nobody accepted: scripts may make their names up
     std::function<void(Decision)> decided;
   };

@@ -70,10 +70,8 @@ class BalancerTest : public testing::Test, protected ScriptedWorld {
         .directory = directory,
         .links = links_,
         .board = *board_,
-        .constants = {},
-        .windows = windows_,
+        .plan = {.constants = {}, .windows = windows_, .enabled = enabled_},
         .seed = 5,
-        .enabled = enabled_,
         .new_strays = [this] { return scripts_; },
         .decided = [this](Decision decision) { decided_.push_back(std::move(decision)); }});
     writer_.read([](const auto&) {});
@@ -123,7 +121,7 @@ class BalancerTest : public testing::Test, protected ScriptedWorld {
   NodeLinks links_{{.loop = loop,
                     .writer = writer_,
                     .leader = {.session = kOurs, .term = Term{1}},
-                    .credentials = {},
+                    .servers = {},
                     .limits = {},
                     .mutations = {},
                     .seed = 7,

@@ -21,7 +21,8 @@
 
 #include "backend/redis_store.h"
 #include "control/observe/node_links.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
+#include "control/orders/stray_orders.h"
 #include "net/loop.h"
 #include "ring/view/view.h"
 

@@ -17,7 +17,7 @@
 #include "backend/store.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
 #include "control/orders/stray_count.h"
 #include "net/loop.h"
 #include "ring/view/view.h"

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "control/observe/node_links.h"
-#include "control/orders/operator.h"
+#include "control/orders/status.h"
+#include "control/orders/stray_orders.h"
 #include "control/strays/stray_watch.h"
 #include "net/loop.h"
 #include "ring/view/view.h"
