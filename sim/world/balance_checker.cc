@@ -16,6 +16,9 @@ constexpr seconds kKnows{35};
 // Level for so long: whatever was begun before is over, and what has begun to be seen is forgotten.
 constexpr std::int64_t kLevelFor = 40;
 constexpr double kLevel = 1.04;
+// And then for so long: work that was begun ends after plans that find nothing more (polish_plans),
+// and the mean of a time in which keys moved tells the level late.
+constexpr seconds kSettles{10};
 // Hot beyond any doubt, and for longer than three of five ticks, a mean of ten seconds and a move
 // of the slowest worlds take.
 constexpr double kHot = 1.7;
@@ -144,7 +147,8 @@ void BalanceChecker::began(const ring::RingView& view, const ring::Move& move, I
     violation("a move begins at a server that strangers write to: " + move.reason);
   if (calm_ == Instant{0} || now - calm_ < kKnows) return;
   if (now - leads_since_ < kKnows) return;
-  if (level(kLevelFor, now)) violation("a settled pool makes a move: " + move.reason);
+  if (level_since_ != Instant{0} && now - level_since_ > kSettles)
+    violation("a settled pool makes a move: " + move.reason);
 }
 
 // ---- what the leader says -----------------------------------------------------------------------
@@ -157,6 +161,10 @@ void BalanceChecker::look(const control::Status& leader, Instant now) {
   }
   for (const ring::Move& move : leader.view->document().moves) under_way(*leader.view, move, now);
   if (leader.view->document().frozen) frozen_ = now;
+  if (!level(kLevelFor, now))
+    level_since_ = Instant{0};
+  else if (level_since_ == Instant{0})
+    level_since_ = now;
   judge_strangers(leader, now);
   if (calm_ == Instant{0} || now - leads_since_ < kKnows || now - calm_ < kKnows) return;
   if (leader.plan == nullptr) return violation("no plan was ever made by " + leader_);
@@ -170,13 +178,12 @@ void BalanceChecker::judge_strangers(const control::Status& leader, Instant now)
     Server& server = servers_[index];
     if (!facts.foreign_writes) server.accused = Instant{0};
     if (facts.foreign_writes && server.accused == Instant{0}) server.accused = now;
-    if (facts.foreign_writes) server.noticed = now;
     if (facts.foreign_writes && !strange(index, now))
       violation("server " + std::to_string(index) +
                 " is said to be written to past the routers, which nobody does");
     const Instant since = strangers_.since(index);
     const Instant quiet = std::max({since, calm_, leads_since_, server.moving});
-    if (since == Instant{0} || calm_ == Instant{0} || server.noticed >= since) continue;
+    if (since == Instant{0} || calm_ == Instant{0} || facts.foreign_writes) continue;
     if (now - quiet > kNoticed)
       violation("nobody notices what is written past the routers to server " +
                 std::to_string(index));

@@ -67,7 +67,6 @@ class BalanceChecker {
     Instant hot{0};      // since when far above the others; 0: it is not
     Instant moving{0};   // when last a move of it was in the document
     Instant gave{0};     // when last a move from it was
-    Instant noticed{0};  // when it last was said to be written to past the routers
     Instant accused{0};  // since when it is said to be written to past the routers; 0: it is not
     bool moved = false;
   };
@@ -99,7 +98,8 @@ class BalanceChecker {
   bool may_refuse_ = false;
   std::string leader_;
   Instant leads_since_{0};
-  Instant frozen_{0};  // when it last was
+  Instant level_since_{0};  // 0: it is not
+  Instant frozen_{0};       // when it last was
   std::vector<std::string> violations_;
 };
 

@@ -69,13 +69,21 @@ struct Pool {
 };
 
 TEST(BalanceChecker, ASettledPoolMakesNoMove) {
-  for (const bool settled : {true, false}) {
+  struct Case {
+    int uneven;  // so many seconds, and then
+    int even;
+    bool settled;
+  };
+  // A mean of 40 s is level soon after the load is; what was begun has then 10 s to end.
+  for (const Case& each :
+       {Case{0, 100, true}, Case{100, 0, false}, Case{50, 35, false}, Case{50, 60, true}}) {
     Pool pool;
     pool.checker.calm(pool.now);
-    pool.pass(100, milliseconds{200}, milliseconds{settled ? 201 : 260});
+    pool.pass(each.uneven, milliseconds{200}, milliseconds{260});
+    pool.pass(each.even, milliseconds{200}, milliseconds{201});
     const ring::RingSnapshot after = *ring::RingView::build(moving(two_nodes(ring::Mode::kAuto)));
     pool.checker.changed(*pool.view, *after, pool.now);
-    EXPECT_EQ(pool.complains("settled"), settled);
+    EXPECT_EQ(pool.complains("settled"), each.settled) << each.uneven << " " << each.even;
   }
 }
 
@@ -130,6 +138,33 @@ TEST(BalanceChecker, ReasonsAreTrue) {
     pool.pass(60, milliseconds{300}, milliseconds{100});
     EXPECT_EQ(!pool.complains("is not so"), each.true_here) << to_string(each.why);
   }
+}
+
+// Once is not enough: what is noticed must not be forgotten while they go on.
+TEST(BalanceChecker, StrangersAreNoticedForAsLongAsTheyWrite) {
+  Pool pool;
+  pool.checker.calm(pool.now);
+  pool.scheduler.run_until(seconds{1});
+  pool.strangers.write(1, seconds{300});
+  control::NodeFacts facts;
+  facts.node = pool.view->document().nodes[1].id;
+  control::Status status;
+  status.view = pool.view;
+  status.session = SessionId{"router"};
+  status.plan = std::make_shared<const balance::Plan>();
+  const auto pass = [&](int time, bool noticed) {
+    facts.foreign_writes = noticed;
+    status.nodes = {facts};
+    for (int i = 0; i < time; ++i) {
+      pool.scheduler.run_until(pool.scheduler.now() + seconds{1});
+      pool.checker.look(status, pool.scheduler.now());
+    }
+  };
+  pass(40, false);
+  pass(60, true);
+  EXPECT_FALSE(pool.complains("nobody notices"));
+  pass(1, false);
+  EXPECT_TRUE(pool.complains("nobody notices"));
 }
 
 TEST(BalanceChecker, NobodyIsAccusedWithoutReason) {

@@ -6,6 +6,7 @@
 
 #include "backend/big_value.h"
 #include "backend/redis_store.h"
+#include "base/own_names.h"
 
 namespace cleave::sim {
 namespace {
@@ -16,6 +17,8 @@ constexpr std::size_t kRoutersMin = 3;  // that stay
 constexpr std::size_t kRoutersMax = 6;
 constexpr std::size_t kRoutersEver = 40;
 constexpr int kNamesTried = 5'000;  // for one in the ranges of an entry
+// What a driver has read reaches it so late, now and then.
+constexpr nanoseconds kReadsLate = milliseconds{20};
 
 }  // namespace
 
@@ -68,7 +71,18 @@ nanoseconds Faults::wait() {
   return world_.profile_.rhythm.wait(world_.scheduler_.now(), brief, up_to(kQuietWaitMax));
 }
 
-// A flush that meets a fence is rare, and it is what rule 24 is about.
+// A flush that meets copies under way, or a fence, is rare, and it is what rule 24 is about. Here
+// what was read before the flush is written behind it.
+void Faults::read_for_copy(std::size_t source, std::string_view key) {
+  if (ended_ || world_.profile_.workload.flush_one_of == 0 || key.starts_with(kOwnKeyPrefix))
+    return;
+  RouterProcess* const leader = world_.leader();
+  if (leader == nullptr || !rng_.chance(1, 20)) return;
+  world_.network_.stall(world_.servers_[source]->options().address.host, leader->address().host,
+                        world_.scheduler_.now() + kReadsLate);
+  world_.workload_->flush_soon();
+}
+
 void Faults::flush_at_fence(const ring::RingView& before, const ring::RingView& after) {
   if (ended_ || world_.profile_.workload.flush_one_of == 0) return;
   for (const ring::Move& move : after.document().moves) {

@@ -20,6 +20,8 @@ class Faults {
   void end();
   // The document changed: routers fall, go and come in every phase of a move.
   void see(const ring::RingView& before, const ring::RingView& after);
+  // A driver has read the key there, to copy it.
+  void read_for_copy(std::size_t source, std::string_view key);
   std::uint64_t count() const { return count_; }
 
  private:

@@ -14,7 +14,7 @@ void without_bound_of_cuts(Profile& profile) {
   profile.balancing.constants.cuts_per_node = 2;
 }
 
-// It levels what is level, and takes back what it has done.
+// It levels what is level, takes back what it has done, and has no budget that would end that.
 void restless(Profile& profile) {
   balance::Constants constants = profile.balancing.constants;
   constants.slow_ppm = constants.stop_ppm = constants.stop_least_ppm = constants.goal_ppm =
@@ -23,8 +23,19 @@ void restless(Profile& profile) {
   constants.slow_capacity_ppm = constants.calm_capacity_ppm = 0;
   constants.cheap_after = constants.slow_after = milliseconds{0};
   constants.gain_min_ppm = constants.piece_min_ppm = 0;
+  constants.plan_keys_ppm = constants.hour_keys_ppm = constants.urgent_hour_keys_ppm =
+      1'000'000'000;
+  constants.slow_divisor = 1;
   constants.dwell = constants.back_after = constants.recut_after = milliseconds{0};
   profile.misled.constants = constants;
+}
+
+// Somebody writes past the routers while much is moved.
+void among_strangers(Profile& profile) {
+  restless(profile);
+  profile.workload.flush_one_of = 0;
+  profile.balancing.strangers = profile.balancing.on;
+  profile.balancing.calm = std::max(profile.balancing.calm, milliseconds{100'000});
 }
 
 void blind(Profile& profile) {
@@ -91,6 +102,10 @@ constexpr Mutant kMutants[] = {
     {"without_bound_of_cuts", "cuts", nullptr, Flavour::kCalm, without_bound_of_cuts, "balance: "},
     {"restless", "settled", nullptr, Flavour::kCalm, restless, "balance: a settled"},
     {"blind", "promise", nullptr, Flavour::kCalm, blind, "balance: server"},
+    {"marker_unread", "verdicts", &Mutations::marker_unread, Flavour::kCalm, nullptr,
+     "balance: verdict veto"},
+    {"strangers_ignored", "strangers", &Mutations::strangers_ignored, Flavour::kCalm,
+     among_strangers, "balance: a move begins at a server that strangers"},
     {"impatient", "coordinator", nullptr, Flavour::kCoordinator, impatient, "coordinator: "},
 };
 

@@ -247,6 +247,7 @@ void World::observe(std::size_t server, std::span<const std::string> args,
     return;
   }
   leftovers_->ran(*view, server, args, scheduler_.now());
+  if (args.size() > 1 && args[0] == "DUMP") faults_->read_for_copy(server, args[1]);
   // INFO replication is what a look at who the server is rests on: a failover behind it is not
   // seen, even when the rest of the look comes later. INFO memory means that it was a mere poll.
   if (args.size() < 2) return;

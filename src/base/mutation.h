@@ -59,6 +59,9 @@ struct Mutations {
   bool no_last_elements = false;       // 27, 18: elements of the last sets are not copied
   bool element_hides_key = false;      // 27: a mark of an element replaces that of its key
   bool new_ring_anyway = false;        // a first ring is made over servers that belong to one
+  // Laws of the balancer.
+  bool strangers_ignored = false;  // plans touch nodes that are written to past the routers
+  bool marker_unread = false;      // nodes are said to lack the marker that they carry
 
   // Whether one that bends an edit of the document is on (migrate/mutants.cc).
   bool any_of_edits() const {

@@ -140,6 +140,7 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
       .board = *board,
       .plan = options.plan,
       .seed = options.seed,
+      .mutations = options.mutations,
       .new_strays = [this] { return stray_watch != nullptr && stray_watch->new_strays(); },
       .decided = [this](Decision decision) { decide(std::move(decision)); }});
   balancer->see(*view);

@@ -354,9 +354,10 @@ std::vector<balance::NodeFacts> Balancer::node_facts() {
     if (std::string words = options_.board.refusal(seen.node, backend::End::kSource);
         !words.empty())
       facts.vetoes.push_back("its last move was refused: " + std::move(words));
-    facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now());
+    facts.unattributed_writes = attribution_.foreign_writes(seen.node, options_.loop.now()) &&
+                                !options_.mutations.strangers_ignored;
     if (seen.reachable && !seen.primary) facts.vetoes.emplace_back("its server is a replica");
-    if (seen.reachable && !seen.marked)
+    if (seen.reachable && (!seen.marked || options_.mutations.marker_unread))
       facts.vetoes.emplace_back("its server does not carry this pool's marker");
     if (seen.reachable && lives[seen.incarnation.run_id] > 1)
       facts.vetoes.emplace_back("its server is known under two names");

@@ -26,6 +26,7 @@
 #include "balance/input/input.h"
 #include "balance/plan/plan.h"
 #include "balance/planning_loop.h"
+#include "base/mutation.h"
 #include "control/document/document_writer.h"
 #include "control/moves/move_board.h"
 #include "control/observe/attribution_book.h"
@@ -51,6 +52,7 @@ class Balancer {
     MoveBoard& board;
     PlanOptions plan;
     std::uint64_t seed = 0;
+    Mutations mutations = {};
     std::function<bool()> new_strays;  // that nobody accepted: scripts may make their names up
     std::function<void(Decision)> decided;
   };
