@@ -1,8 +1,9 @@
 // BalanceChecker: the laws of the balancer, held against what the model servers really had to do
 // and what the document really says.
 //
-//   cuts        moves of load and of bytes never add a cut beyond the bound of the constants. What
-//               goes home (join, drain, flatten) may part a cut that a person has laid
+//   cuts        moves of load and of bytes never add a cut beyond the bound of the constants, as
+//               far as was known when they were planned: a person's moves, and what goes home
+//               (join, drain, flatten) and may part a cut, add theirs meanwhile
 //   settled     no move of load begins in a pool whose servers have long been level
 //   promise     no server is far above the others for long, unless the plan says why or moves it
 //   strangers   who writes past the routers is noticed, nobody else is accused of it, and no move
@@ -70,9 +71,14 @@ class BalanceChecker {
     Instant accused{0};  // since when it is said to be written to past the routers; 0: it is not
     bool moved = false;
   };
+  struct Laid {
+    Instant when{0};
+    std::size_t cuts = 0;
+  };
 
   void under_way(const ring::RingView& view, const ring::Move& move, Instant now);
   void began(const ring::RingView& view, const ring::Move& move, Instant now);
+  void judge_cuts(const ring::RingView& view, const ring::Move& ended);
   void judge_strangers(const control::Status& leader, Instant now);
   bool strange(std::size_t server, Instant now) const;
   void judge_hot(const control::Status& leader, Instant now);
@@ -96,6 +102,8 @@ class BalanceChecker {
   std::vector<Server> servers_;
   std::set<std::size_t> unmarked_;
   bool may_refuse_ = false;
+  std::map<MoveId, Instant> begun_;  // moves of the balancer
+  std::vector<Laid> others_laid_;    // by persons' orders, and by what went home
   std::string leader_;
   Instant leads_since_{0};
   Instant level_since_{0};  // 0: it is not

@@ -74,14 +74,7 @@ TEST_F(PlannerTest, AMoveInFlightCountsAsDone) {
   document_ =
       *ring::begin_move(document_, {move.ranges, move.source, move.destination, move.reason, kNow});
   view_ = test_view(document_);
-  // The same loads on the entries that the move divides.
-  loads_.clear();
-  for (const ring::Entry& entry : view_->entries()) {
-    std::uint64_t load = 0;
-    for (const heat::TokenLoad& each : tokens_)
-      load += entry.range.contains(each.token) ? each.load : 0;
-    loads_.push_back(load);
-  }
+  loads_of_tokens();
   const Plan plan = planned();
   EXPECT_TRUE(plan.moves.empty());
   EXPECT_EQ(plan.peak_ppm, 1'600'000U);  // what is, and what will be
@@ -362,6 +355,24 @@ TEST_F(PlannerTest, AsManyCutsAsAllowedAndNoMore) {
   const Plan plan = planned();
   EXPECT_TRUE(plan.moves.empty());
   EXPECT_EQ(reasons(plan), std::vector{Why::kCuts});
+}
+
+// Nobody has laid them yet, but they are on their way.
+TEST_F(PlannerTest, CutsOfMovesUnderWayCount) {
+  for (const std::size_t pieces : {1U, 3U}) {
+    load({160, 100, 100, 40});
+    const ring::RangeSet owned = view_->owned_by(NodeId{3});
+    ring::RangeSet ranges;
+    for (std::size_t i = 0; i < pieces; ++i) ranges.push_back({owned[i].first, owned[i].first});
+    document_.moves.clear();
+    document_ = *ring::begin_move(document_, {ranges, NodeId{3}, NodeId{2}, "hot: test", kNow});
+    view_ = test_view(document_);
+    loads_of_tokens();
+    input_.constants.cuts_per_node = 1;  // four of the pool: one or three are left
+    const Plan plan = planned();
+    EXPECT_EQ(plan.moves.empty(), pieces == 3) << pieces;
+    EXPECT_EQ(reasons(plan) == std::vector{Why::kCuts}, pieces == 3) << pieces;
+  }
 }
 
 TEST_F(PlannerTest, OneKeyThatIsTheLoadIsNamed) {

@@ -50,6 +50,17 @@ class PlannerTest : public ::testing::Test {
     }
   }
 
+  // The same loads on the entries of the view as it is now, which a move may have divided.
+  void loads_of_tokens() {
+    loads_.clear();
+    for (const ring::Entry& entry : view_->entries()) {
+      std::uint64_t load = 0;
+      for (const heat::TokenLoad& each : tokens_)
+        load += entry.range.contains(each.token) ? each.load : 0;
+      loads_.push_back(load);
+    }
+  }
+
   Plan planned() {
     if (loads_.empty()) load({100, 100, 100, 100});
     input_.view = view_;

@@ -9,12 +9,35 @@
 namespace cleave::balance {
 namespace {
 
-std::uint32_t cuts_left(const Board& board) {
+// Cuts that the document has more, at most, when the ranges have gone there: a cut out of whose
+// middle a range goes is two, and what the base gives to somebody else needs one of its own.
+std::uint64_t cuts_more(const ring::RingView& view, const ring::RangeSet& ranges, NodeId to) {
+  const std::vector<ring::Cut>& cuts = view.document().cuts;
+  const auto last = [](const ring::Cut& cut) { return cut.range.last; };
+  std::int64_t more = 0;
+  for (const ring::TokenRange& range : ranges) {
+    auto cut = std::ranges::lower_bound(cuts, range.first, {}, last);
+    for (; cut != cuts.end() && cut->range.first <= range.last; ++cut) {
+      more += (cut->range.first < range.first ? 1 : 0) + (cut->range.last > range.last ? 1 : 0) - 1;
+    }
+    const std::vector<ring::Arc> base = view.base_in(range);
+    const bool home = std::ranges::all_of(base, [&](const auto& arc) { return arc.node == to; });
+    more += home ? 0 : 1;
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(more, 0));
+}
+
+// Beside those of the document, what is under way or planned already will have its own.
+std::uint32_t cuts_left(const Board& board, const Plan& plan) {
   const Constants& constants = board.constants();
+  const ring::RingView& view = *board.input().view;
   const std::size_t by_nodes = board.nodes().size() * constants.cuts_per_node;
   const std::size_t most = std::min<std::size_t>(by_nodes, constants.cuts_max);
-  const std::size_t cuts = board.input().view->document().cuts.size();
-  return static_cast<std::uint32_t>(most - std::min(most, cuts));
+  std::uint64_t cuts = view.document().cuts.size();
+  for (const ring::Move& move : view.document().moves)
+    cuts += cuts_more(view, move.ranges, move.destination);
+  for (const PlannedMove& move : plan.moves) cuts += cuts_more(view, move.ranges, move.destination);
+  return static_cast<std::uint32_t>(above(most, cuts));
 }
 
 }  // namespace
@@ -24,7 +47,7 @@ Leveller::Leveller(Board& board, const Calm& calm, Plan& plan)
       calm_(calm),
       plan_(plan),
       constants_(board.constants()),
-      cuts_left_(cuts_left(board)) {}
+      cuts_left_(cuts_left(board, plan)) {}
 
 std::vector<Offer> Leveller::offers(const BoardNode& source, const BoardNode& target) const {
   const ring::RangeSet& away = calm_.left(target.id);

@@ -60,9 +60,7 @@ struct Taken {
 class MemoryPlanner : private Leveller {
  public:
   MemoryPlanner(Board& board, const Calm& calm, Plan& plan)
-      : Leveller(board, calm, plan), mean_ppm_(mean_use_ppm(board)) {
-    for (const PlannedMove& each : plan.moves) spend_cuts(2 * each.ranges.size());
-  }
+      : Leveller(board, calm, plan), mean_ppm_(mean_use_ppm(board)) {}
 
   void run() {
     std::vector<std::pair<std::uint64_t, NodeId>> full;
