@@ -137,10 +137,11 @@ std::vector<NodeId> AttributionBook::judge(const CommandKinds& kinds, Instant no
     }
     const Instant began = book.before ? book.before->asked : now;
     book.before = std::exchange(book.now, std::nullopt);
-    if (book.quiet >= kQuietMin) book.foreign_until = Instant{0};
+    if (book.quiet >= kQuietMin) book.foreign = Instant{0};
     if (book.in_a_row < kIntervalsMin) continue;
-    if (!foreign_writes(node, now)) accused.push_back(node);
-    book.foreign_until = began + kForeignFor;  // they may have ended when the interval had begun
+    if (!foreign_writes(book, now)) accused.push_back(node);
+    book.foreign = began;  // they may have ended then
+    book.doubted = false;
   }
   ended_.reset();
   return accused;
@@ -171,9 +172,11 @@ void AttributionBook::compare(NodeId node, Book& book, const CommandKinds& kinds
       heat::reconcile(interval, own_calls(all, took), kinds.writes, routed);
   const bool foreign = seen.foreign_writes();
   book.in_a_row = foreign ? book.in_a_row + 1 : 0;
-  book.quiet = foreign ? 0 : book.quiet + 1;
+  book.doubted = book.doubted || !foreign;
+  const bool none = seen.server_writes < routed.writes + heat::Attribution::kForeignWritesMin;
+  book.quiet = none ? book.quiet + 1 : 0;
   // Who is told that somebody writes to it is told how much, not that it is nothing just now.
-  const bool held = book.foreign_until > book.now->seen && book.quiet < kQuietMin;
+  const bool held = foreign_writes(book, book.now->seen) && book.quiet < kQuietMin;
   if (held && !foreign) return;
   book.last = {.requests = a_second(seen.unattributed_requests, took),
                .writes = a_second(seen.unattributed_writes, took)};
@@ -183,7 +186,12 @@ void AttributionBook::compare(NodeId node, Book& book, const CommandKinds& kinds
 
 bool AttributionBook::foreign_writes(NodeId node, Instant now) const {
   const auto found = books_.find(node);
-  return found != books_.end() && now < found->second.foreign_until;
+  return found != books_.end() && foreign_writes(found->second, now);
+}
+
+bool AttributionBook::foreign_writes(const Book& book, Instant now) {
+  return book.foreign != Instant{0} &&
+         now - book.foreign < (book.doubted ? kForeignFor : kUnjudgedFor);
 }
 
 Unattributed AttributionBook::unattributed(NodeId node) const {

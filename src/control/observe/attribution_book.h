@@ -40,10 +40,13 @@ struct Unattributed {
 class AttributionBook {
  public:
   static constexpr std::uint32_t kIntervalsMin = 2;
-  // Foreign writes are held to go on for so long after they were last seen, or until so many
-  // intervals in a row, each one that could be judged, were without: whichever is first.
-  static constexpr nanoseconds kForeignFor = seconds{60};
+  // Foreign writes are held to go on until so many intervals in a row were certainly without; or
+  // until one had no more than is forgiven, and they were last seen so long ago. While nothing can
+  // be judged nobody has seen them end, and a move would lose them all the same: not for ever, for
+  // there are nodes of which nothing can be said again.
   static constexpr std::uint32_t kQuietMin = 3;
+  static constexpr nanoseconds kForeignFor = seconds{60};
+  static constexpr nanoseconds kUnjudgedFor = seconds{3'600};
   // A request counts at the server when it runs, here when its reply arrives.
   static constexpr nanoseconds kReplyMax = milliseconds{250};
   static constexpr nanoseconds kGapMax = seconds{2};  // sides read further apart are not compared
@@ -106,8 +109,9 @@ class AttributionBook {
     std::optional<Reading> before;
     std::optional<Reading> now;  // since the cut
     std::uint32_t in_a_row = 0;
-    std::uint32_t quiet = 0;  // in a row, without foreign writes
-    Instant foreign_until{0};
+    std::uint32_t quiet = 0;  // in a row, certainly without foreign writes
+    Instant foreign{0};       // when the last interval with such writes began; 0: they have ended
+    bool doubted = false;     // an interval since was without, as far as can be said
     Unattributed last;
   };
 
@@ -115,6 +119,7 @@ class AttributionBook {
   bool in_sequence(const SessionId& session, const heat::Report& report);
   bool comparable(NodeId node, const Book& book, const CommandKinds& kinds) const;
   void compare(NodeId node, Book& book, const CommandKinds& kinds);
+  static bool foreign_writes(const Book& book, Instant now);
 
   std::vector<SessionId> routers_;
   std::map<std::pair<SessionId, std::uint64_t>, std::uint64_t> sequences_;  // of each recorder

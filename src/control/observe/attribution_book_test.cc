@@ -125,13 +125,34 @@ TEST_F(Attribution, ForgivesAfterThreeQuietIntervals) {
   EXPECT_EQ(pass({.foreign_sets = 5'000}), std::vector{kLeft}) << "and tells it again";
 }
 
-TEST_F(Attribution, ForgivesAMinuteAfterTheyEndWhereNothingCanBeJudged) {
+TEST_F(Attribution, ForgetsNobodyWhileNothingCanBeJudged) {
+  for (const Interval& blind : {Interval{.moved = true}, Interval{.scripts = 10}}) {
+    pass_twice({});
+    pass_twice({.foreign_sets = 5'000});
+    for (int i = 0; i < 300; ++i) pass(blind);
+    EXPECT_TRUE(foreign()) << "50 minutes";
+    for (int i = 0; i < 70; ++i) pass(blind);
+    EXPECT_FALSE(foreign()) << "but not for ever";
+  }
+}
+
+TEST_F(Attribution, ForgivesAMinuteAfterTheyWereSeenWhenAnIntervalIsWithout) {
   pass_twice({});
   pass_twice({.foreign_sets = 5'000});
-  for (int i = 0; i < 4; ++i) pass({.moved = true});
+  for (int i = 0; i < 20; ++i) pass({.moved = true});
   EXPECT_TRUE(foreign());
-  pass({.moved = true});
-  EXPECT_FALSE(foreign());  // 60 s after the last interval with such writes began
+  pass({});
+  EXPECT_FALSE(foreign());
+}
+
+// What is forgiven for the time between the two sides hides them, and proves nothing.
+TEST_F(Attribution, DoubtIsNoQuietInterval) {
+  pass_twice({});
+  pass_twice({.foreign_sets = 5'000});
+  for (int i = 0; i < 4; ++i) pass({.foreign_sets = 2'000, .gap = seconds{1}});
+  EXPECT_TRUE(foreign());
+  pass({.foreign_sets = 2'000, .gap = seconds{1}});
+  EXPECT_FALSE(foreign()) << "a minute of doubts";
 }
 
 TEST_F(Attribution, ForeignReadsAreShownAndVetoNothing) {
