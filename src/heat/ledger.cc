@@ -268,6 +268,7 @@ void Ledger::tick_keys(nanoseconds elapsed) {
   std::erase_if(keys_, [](const auto& each) { return each.second.rate == 0; });
   if (keys_.size() <= kKeysMax) return;
   std::vector<std::uint64_t> rates;
+  rates.reserve(keys_.size());
   for (const auto& [key, book] : keys_) rates.push_back(book.rate);
   std::ranges::nth_element(rates, rates.begin() + kKeysMax, std::greater{});
   const std::uint64_t least = rates[kKeysMax];

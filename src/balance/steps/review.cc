@@ -93,7 +93,8 @@ void advise(const Board& board, Plan& plan) {
   const Constants& constants = board.constants();
   if (load == 0 || load * kMillion < capacity * constants.advise_ppm) return;
   // As many more nodes of the mean capacity as bring the use down to advise_to_ppm.
-  const Wide each_to = std::max(capacity * constants.advise_to_ppm / (kMillion * nodes), Wide{1});
+  const Wide each_to =
+      std::max(capacity * constants.advise_to_ppm / (Wide{kMillion} * nodes), Wide{1});
   const auto wanted = static_cast<std::uint64_t>((load + each_to - 1) / each_to);
   if (wanted <= nodes) return;
   plan.advice_nodes = wanted - nodes;

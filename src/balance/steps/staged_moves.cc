@@ -24,7 +24,7 @@ std::vector<Part> within_room(const std::vector<Part>& parts, std::uint64_t room
 
 // Those that have not left the node just now: load that was taken from it would come back.
 std::vector<Part> new_to(const Calm& calm, NodeId node, const std::vector<Part>& parts) {
-  const ring::RangeSet left = calm.left(node);
+  const ring::RangeSet& left = calm.left(node);
   std::vector<Part> kept = parts;
   if (!left.empty())
     std::erase_if(kept, [&](const Part& each) { return ring::overlap({each.range}, left); });
@@ -146,7 +146,7 @@ std::vector<Part> of_width(const Board& board, const std::vector<Part>& parts, W
 // The donor's parts in the order in which the target should get them: first those that the base
 // gives to it, because that takes cuts away.
 std::vector<Part> offered(const Board& board, NodeId source, NodeId target, const Calm& calm) {
-  const ring::RangeSet away = calm.left(target);
+  const ring::RangeSet& away = calm.left(target);
   std::vector<Part> parts = parts_of(board, source);
   std::erase_if(parts, [&](const Part& each) { return ring::overlap({each.range}, away); });
   std::ranges::stable_partition(parts, [&](const Part& each) { return each.base_owner == target; });

@@ -48,6 +48,7 @@ const Router* find_router(const Document& document, const SessionId& session) {
 
 std::vector<SessionId> sessions_of(const Document& document) {
   std::vector<SessionId> sessions;
+  sessions.reserve(document.routers.size());
   for (const Router& router : document.routers) sessions.push_back(router.session);
   return sessions;
 }

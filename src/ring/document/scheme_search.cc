@@ -127,7 +127,8 @@ std::string describe(const SchemeFit& fit) {
   std::string text = fit.scheme.name;
   bool first = true;
   for (const auto& [name, value] : fit.scheme.options) {
-    text += (std::exchange(first, false) ? " with " : ", ") + name + " " + value;
+    text += std::exchange(first, false) ? " with " : ", ";
+    text.append(name).append(" ").append(value);
   }
   return text + ", of " + fit.hashed;
 }

@@ -31,6 +31,7 @@ Leftover kept(const Leftover& saved) {
 
 std::vector<Leftover> kept_leftovers(const Document& saved, UnixMillis now) {
   std::vector<Leftover> all;
+  all.reserve(saved.leftovers.size() + saved.moves.size());
   for (const Leftover& each : saved.leftovers) all.push_back(kept(each));
   for (const Move& move : saved.moves) {
     // What a taking back would write is nothing; its entry is among those above.

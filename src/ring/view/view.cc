@@ -57,7 +57,7 @@ std::vector<Entry> marked(const std::vector<Entry>& entries, const std::vector<M
 Result<std::shared_ptr<const RingView>> RingView::build(Document document, const RingView* before) {
   if (const auto valid = validate_fields(document); !valid) return fail("ring", valid.error());
   // Not make_shared: the constructor is private.
-  const std::shared_ptr<RingView> view(new RingView(std::move(document)));
+  std::shared_ptr<RingView> view(new RingView(std::move(document)));
   const Document& from = view->document_;
   if (before != nullptr && same_base(before->document_, from)) {
     view->base_ = before->base_;
