@@ -47,7 +47,7 @@ std::unique_ptr<assembly::Assembly> RouterProcess::assemble() {
        .plan = {.constants = options_.constants, .enabled = options_.balance},
        .tell = {.log = [this](const std::string& line) { log(line); },
                 .decided =
-                    [this](const control::Decision& decision) {
+                    [this](const control::DecisionRecord& decision) {
                       log(decision.kind + " " + decision.subject + ": " + decision.reason);
                     }},
        .limits = options_.limits,

@@ -314,7 +314,7 @@ void World::tick() {
 void World::check_left_behind() {
   for (const auto& router : routers_) {
     if (!router->running()) continue;
-    for (const control::Decision& each : router->controller()->orders().status().decisions) {
+    for (const control::DecisionRecord& each : router->controller()->orders().status().decisions) {
       const bool refused = each.reason.find("refused") != std::string::npos;
       if (each.kind != "unsplittable" || !refused) continue;
       violations_.push_back("left behind: " + each.subject + " " + each.reason);

@@ -72,7 +72,7 @@ TEST_F(ApiHistoryTest, HeatBetweenTwoTimes) {
 }
 
 TEST_F(ApiHistoryTest, DecisionsOfFormerLives) {
-  control::Decision decision;
+  control::DecisionRecord decision;
   decision.at = clock_.wall_now();
   decision.kind = "move";
   decision.reason = "hot";
@@ -85,7 +85,7 @@ TEST_F(ApiHistoryTest, DecisionsOfFormerLives) {
 }
 
 TEST_F(ApiHistoryTest, AnUndoKnowsMovesOfTheFile) {
-  control::Decision decision;
+  control::DecisionRecord decision;
   decision.at = UnixMillis{clock_.wall_now().value() - 3 * 24LL * 3'600'000};
   decision.kind = "moved";
   decision.move = control::DecidedMove{.id = MoveId{4},

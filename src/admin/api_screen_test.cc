@@ -122,7 +122,7 @@ TEST_F(ScreenTest, WhatIsNotKnownIsLeftOut) {
 }
 
 TEST_F(ScreenTest, ADecisionNamesWhatItMoves) {
-  control::Decision decision;
+  control::DecisionRecord decision;
   decision.at = UnixMillis{5};
   decision.kind = "moved";
   decision.move = control::DecidedMove{.id = MoveId{9},

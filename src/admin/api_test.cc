@@ -296,7 +296,7 @@ TEST_F(ApiTest, MovesShowRunningAndEnded) {
 }
 
 TEST_F(ApiTest, DecisionsCarryReasons) {
-  control::Decision made;
+  control::DecisionRecord made;
   made.at = UnixMillis{3};
   made.kind = "move";
   made.reason = "hot";

@@ -61,7 +61,7 @@ TEST_F(UndoTest, AnUndoIsAMoveBackOfWhatTheDestinationStillOwns) {
 TEST_F(UndoTest, AnUndoKnowsTheMovesOfTheLeadersBefore) {
   const ring::TokenRange there = operator_.state.view->owned_by(NodeId{2}).front();
   const auto moved = [&](std::uint64_t id, const char* to, const ring::TokenRange& range) {
-    control::Decision decision;
+    control::DecisionRecord decision;
     decision.at = UnixMillis{static_cast<std::int64_t>(id)};
     decision.kind = "moved";
     decision.reason = "hot";

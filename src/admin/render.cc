@@ -306,7 +306,7 @@ Json render_moves(const control::Status& status) {
           {"leftovers", render_leftovers(status)}};
 }
 
-Json render_decision(const control::Decision& decision) {
+Json render_decision(const control::DecisionRecord& decision) {
   Json passed_over = Json::array();
   for (const control::PassedOver& each : decision.passed_over) {
     passed_over.push_back({{"node", each.node}, {"why", each.why}});
@@ -332,7 +332,7 @@ Json render_decision(const control::Decision& decision) {
 
 Json render_decisions(const control::Status& status) {
   Json list = Json::array();
-  for (const control::Decision& decision : status.decisions) {
+  for (const control::DecisionRecord& decision : status.decisions) {
     list.push_back(render_decision(decision));
   }
   return {{"decisions", std::move(list)}};

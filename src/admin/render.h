@@ -37,7 +37,7 @@ Json render_status(const Facts& facts);
 Json render_ring(const ring::RingView& view);
 Json render_moves(const control::Status& status);
 Json render_decisions(const control::Status& status);
-Json render_decision(const control::Decision& decision);
+Json render_decision(const control::DecisionRecord& decision);
 // The last plan: what it would move and merge, and why not more. Empty lists before the first.
 Json render_plan(const control::Status& status);
 // What is expected, and where each event stands at this time.

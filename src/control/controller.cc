@@ -120,18 +120,18 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
                          .log = options.tell.log,
                          .copies = copies});
   links->follow(document);
-  board = std::make_unique<MoveBoard>(
-      MoveBoard::Options{.loop = options.loop,
-                         .writer = writer,
-                         .directory = options.directory,
-                         .links = *links,
-                         .view = *view,
-                         .leader = document->leader,
-                         .limits = options.limits,
-                         .mutations = options.mutations,
-                         .copies = copies,
-                         .ended = [this](const MoveRecord& record) { move_ended(record); },
-                         .decided = [this](Decision decision) { decide(std::move(decision)); }});
+  board = std::make_unique<MoveBoard>(MoveBoard::Options{
+      .loop = options.loop,
+      .writer = writer,
+      .directory = options.directory,
+      .links = *links,
+      .view = *view,
+      .leader = document->leader,
+      .limits = options.limits,
+      .mutations = options.mutations,
+      .copies = copies,
+      .ended = [this](const MoveRecord& record) { move_ended(record); },
+      .decided = [this](DecisionRecord decision) { decide(std::move(decision)); }});
   balancer = std::make_unique<Balancer>(Balancer::Options{
       .loop = options.loop,
       .writer = writer,
@@ -142,7 +142,7 @@ void Controller::Impl::begin_term(const SharedDocument& document) {
       .seed = options.seed,
       .mutations = options.mutations,
       .new_strays = [this] { return stray_watch != nullptr && stray_watch->new_strays(); },
-      .decided = [this](Decision decision) { decide(std::move(decision)); }});
+      .decided = [this](DecisionRecord decision) { decide(std::move(decision)); }});
   balancer->see(*view);
   set_usual(usual);
   watch_strays();
@@ -161,12 +161,12 @@ void Controller::Impl::watch_strays() {
   };
   fitting.reset();
   next_survey = {};
-  stray_watch = std::make_unique<StrayWatch>(
-      StrayWatch::Options{.loop = options.loop,
-                          .list = list,
-                          .view = view,
-                          .decided = [this](Decision decision) { decide(std::move(decision)); },
-                          .does_not_fit = [this] { look_for_fit(); }});
+  stray_watch = std::make_unique<StrayWatch>(StrayWatch::Options{
+      .loop = options.loop,
+      .list = list,
+      .view = view,
+      .decided = [this](DecisionRecord decision) { decide(std::move(decision)); },
+      .does_not_fit = [this] { look_for_fit(); }});
   surveyor = std::make_unique<Surveyor>(Surveyor::Options{
       .loop = options.loop, .links = *links, .strays = *stray_watch, .view = view});
   const auto moving = [this] {
@@ -239,7 +239,7 @@ DecidedMove Controller::Impl::decided_move(const ring::Move& move, std::uint64_t
           .bytes = bytes};
 }
 
-void Controller::Impl::decide(Decision decision) {
+void Controller::Impl::decide(DecisionRecord decision) {
   CHECK(!decision.kind.empty());
   if (options.tell.decided) options.tell.decided(decision);
   keep_newest(decisions, std::move(decision));

@@ -111,7 +111,7 @@ class Controller::Impl final : public Operator,
   std::unique_ptr<Balancer> balancer;               // while we lead
   std::deque<MoveRecord> ended;                     // newest first
   MoveTotals totals;                                // of all moves that ended here
-  std::deque<Decision> decisions;                   // newest first
+  std::deque<DecisionRecord> decisions;             // newest first
   std::vector<history::HeatPoint> usual;            // of this hour on other days
   // While an order is being answered with kTimeout: whom to tell what became of it.
   Done<void>* unsettled = nullptr;
@@ -137,7 +137,7 @@ class Controller::Impl final : public Operator,
   void ask_leader(Counted done);
   Error not_leading() const;
   std::string node_name(NodeId node) const;
-  void decide(Decision decision);
+  void decide(DecisionRecord decision);
   DecidedMove decided_move(const ring::Move& move, std::uint64_t keys, std::uint64_t bytes) const;
 
   FirstRing& first_ring();

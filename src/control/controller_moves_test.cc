@@ -162,7 +162,7 @@ TEST_F(ControllerTest, AllMovesAreAbortedWithThoseThatWait) {
   ASSERT_TRUE(waiting.has_value());
   expect_error(*waiting, Code::kUnavailable, "aborted by order");
   ASSERT_TRUE(loop.run_until([this] { return told("aborted").size() == 2; }));
-  for (const Decision& each : told("aborted")) EXPECT_EQ(each.reason, "aborted by order");
+  for (const DecisionRecord& each : told("aborted")) EXPECT_EQ(each.reason, "aborted by order");
   EXPECT_FALSE(document().frozen);
   EXPECT_TRUE(document().moves.empty());
 }

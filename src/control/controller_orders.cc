@@ -150,16 +150,16 @@ void Controller::Impl::tell_order(const ring::MoveRequest& request,
   CHECK(!begun || *begun != MoveId{});
   if (!begun && begun.error().code == Code::kConflict) return;
   const ring::Document& document = membership.view()->document();
-  Decision told{.at = options.loop.wall_now(),
-                .kind = begun ? "order" : "refused",
-                .subject = describe(request.ranges),
-                .reason = "move: " + request.reason,
-                .predicted = "",
-                .real = "",
-                .move = DecidedMove{.id = begun ? *begun : MoveId{},
-                                    .source = name_of(document, request.source),
-                                    .destination = name_of(document, request.destination),
-                                    .ranges = request.ranges}};
+  DecisionRecord told{.at = options.loop.wall_now(),
+                      .kind = begun ? "order" : "refused",
+                      .subject = describe(request.ranges),
+                      .reason = "move: " + request.reason,
+                      .predicted = "",
+                      .real = "",
+                      .move = DecidedMove{.id = begun ? *begun : MoveId{},
+                                          .source = name_of(document, request.source),
+                                          .destination = name_of(document, request.destination),
+                                          .ranges = request.ranges}};
   if (!begun) told.reason += ": " + begun.error().message;
   decide(std::move(told));
   for (const std::string& warning : warnings) {

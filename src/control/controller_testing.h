@@ -43,8 +43,9 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
         .begin = {.creation = creation()},
         .servers = {},
         .plan = {.enabled = false},
-        .tell = {.log = [](const std::string&) {},
-                 .decided = [this](const Decision& decision) { decided_.push_back(decision); }},
+        .tell = {
+            .log = [](const std::string&) {},
+            .decided = [this](const DecisionRecord& decision) { decided_.push_back(decision); }},
         .limits = {},
         .seed = 3});
     controller_->start();
@@ -122,15 +123,15 @@ class ControllerTest : public testing::Test, protected ScriptedWorld {
     EXPECT_EQ(result.error().code, code) << result.error().message;
     EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
   }
-  std::vector<Decision> told(const std::string& kind) const {
-    std::vector<Decision> all;
-    for (const Decision& each : decided_)
+  std::vector<DecisionRecord> told(const std::string& kind) const {
+    std::vector<DecisionRecord> all;
+    for (const DecisionRecord& each : decided_)
       if (each.kind == kind) all.push_back(each);
     return all;
   }
 
   bool other_lives_ = true;
-  std::vector<Decision> decided_;
+  std::vector<DecisionRecord> decided_;
   std::string removed_;
   std::unique_ptr<Controller> controller_;
 };

@@ -111,7 +111,7 @@ class RouterProcess::Impl final : public admin::RouterFacts {
   void note(const std::string& text) { options_.log({.text = text}); }
   void make_loops();
   Result<void> assemble();
-  void decided(const control::Decision& decision);
+  void decided(const control::DecisionRecord& decision);
   void warn_of_few_descriptors();
   void adopted(const ring::RingSnapshot& view);
   void make_history();
@@ -205,7 +205,7 @@ Result<void> RouterProcess::Impl::assemble() {
                    .mark_new_servers = options_.mark_new_servers},
        .plan = {.constants = config.balance.constants, .windows = config.balance.windows},
        .tell = {.log = [this](const std::string& text) { note(text); },
-                .decided = [this](const control::Decision& decision) { decided(decision); }},
+                .decided = [this](const control::DecisionRecord& decision) { decided(decision); }},
        .limits = config.limits,
        .seed = options_.seed,
        // On one machine the coordinator is a file, and asking it costs nobody anything.
@@ -224,7 +224,7 @@ Result<void> RouterProcess::Impl::assemble() {
   return {};
 }
 
-void RouterProcess::Impl::decided(const control::Decision& decision) {
+void RouterProcess::Impl::decided(const control::DecisionRecord& decision) {
   std::string told = admin::to_body(admin::render_decision(decision));
   options_.log({.event = "decision",
                 .text = decision.kind + " " + decision.subject + ": " + decision.reason});

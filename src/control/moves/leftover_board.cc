@@ -101,12 +101,12 @@ void LeftoverBoard::over(Cleaner& cleaner) {
   CHECK(cleaning.is_over());
   const migrate::CleaningProgress& progress = cleaning.progress();
   const ring::Leftover& entry = cleaning.entry();
-  Decision decision{.at = options_.loop.wall_now(),
-                    .kind = "",
-                    .subject = describe(entry.ranges),
-                    .reason = "",
-                    .predicted = "",
-                    .real = std::to_string(progress.deleted) + " keys deleted"};
+  DecisionRecord decision{.at = options_.loop.wall_now(),
+                          .kind = "",
+                          .subject = describe(entry.ranges),
+                          .reason = "",
+                          .predicted = "",
+                          .real = std::to_string(progress.deleted) + " keys deleted"};
   if (entry.kept()) {
     decision.kind = "kept";
     decision.reason = "what move " + std::to_string(entry.move.value()) +

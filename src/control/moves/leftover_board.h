@@ -28,7 +28,7 @@ class LeftoverBoard {
     std::shared_ptr<CopyCounts> copies;
     // Moves of this term use the node now.
     std::function<bool(NodeId)> moving;
-    std::function<void(Decision)> decided;
+    std::function<void(DecisionRecord)> decided;
   };
 
   explicit LeftoverBoard(Options options);

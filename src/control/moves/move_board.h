@@ -44,7 +44,7 @@ class MoveBoard {
     Mutations mutations;
     std::shared_ptr<CopyCounts> copies;
     std::function<void(const MoveRecord&)> ended;
-    std::function<void(Decision)> decided;
+    std::function<void(DecisionRecord)> decided;
   };
 
   explicit MoveBoard(Options options);

@@ -37,7 +37,7 @@ class MoveBoardTest : public testing::Test, protected ScriptedWorld {
                 ended_.push_back(record);
                 if (on_ended_) on_ended_(record);
               },
-          .decided = [this](Decision decision) { decided_.push_back(std::move(decision)); }});
+          .decided = [this](DecisionRecord decision) { decided_.push_back(std::move(decision)); }});
       writer_.read([](const auto&) {});
       EXPECT_TRUE(loop.run_until([this] {
         return writer_.newest() != nullptr && connected(kA) && connected(kB) && connected(kC);
@@ -81,7 +81,7 @@ class MoveBoardTest : public testing::Test, protected ScriptedWorld {
   }
   std::vector<std::string> told(const std::string& kind) const {
     std::vector<std::string> reasons;
-    for (const Decision& each : decided_)
+    for (const DecisionRecord& each : decided_)
       if (each.kind == kind) reasons.push_back(each.subject + ": " + each.reason);
     return reasons;
   }
@@ -91,7 +91,7 @@ class MoveBoardTest : public testing::Test, protected ScriptedWorld {
   std::shared_ptr<CopyCounts> copies_ = std::make_shared<CopyCounts>();
   std::map<std::string, Result<MoveId>> begun_;
   std::vector<MoveRecord> ended_;
-  std::vector<Decision> decided_;
+  std::vector<DecisionRecord> decided_;
   std::function<void(const MoveRecord&)> on_ended_;
   std::unique_ptr<MoveBoard> board_;
   DocumentWriter writer_{loop,

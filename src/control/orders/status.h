@@ -88,7 +88,7 @@ struct DecidedMove {
 };
 
 // A decision of the balancer or of a person, for `explain`.
-struct Decision {
+struct DecisionRecord {
   UnixMillis at;
   std::string kind;       // "move", "merge", "nothing", "order", "unsplittable", "advice", ...
   std::string subject;    // range, node or key
@@ -99,7 +99,7 @@ struct Decision {
   UnixMillis until = {};                     // when it may be otherwise; 0 = not known
   std::optional<DecidedMove> move = {};      // where it is about one
 
-  friend bool operator==(const Decision&, const Decision&) = default;
+  friend bool operator==(const DecisionRecord&, const DecisionRecord&) = default;
 };
 
 // What walks over a node's keys met of strays (ring/view/stray.h).
@@ -186,10 +186,10 @@ struct Status {
   std::vector<RouterStatus> routers;
   std::vector<MoveStatus> moves;  // as their driver sees them, or only what the document says
   std::vector<LeftoverStatus> leftovers{};
-  std::vector<MoveRecord> ended;    // newest first
-  MoveTotals totals = {};           // of all moves that it has driven
-  std::vector<Decision> decisions;  // newest first
-  std::vector<NodeFacts> nodes;     // while this router leads
+  std::vector<MoveRecord> ended;          // newest first
+  MoveTotals totals = {};                 // of all moves that it has driven
+  std::vector<DecisionRecord> decisions;  // newest first
+  std::vector<NodeFacts> nodes;           // while this router leads
   // Likewise: a known scheme that fits the keys far better, where the pool's own does not.
   std::optional<ring::SchemeFit> fits = {};
   std::shared_ptr<const heat::Picture> heat;  // likewise; nullptr before the first tick
@@ -204,7 +204,7 @@ struct TellOptions {
   // One line for a person's log.
   std::function<void(const std::string&)> log;
   // Each new decision, for the history. May be empty.
-  std::function<void(const Decision&)> decided;
+  std::function<void(const DecisionRecord&)> decided;
 };
 
 }  // namespace cleave::control

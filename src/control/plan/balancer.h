@@ -54,7 +54,7 @@ class Balancer {
     std::uint64_t seed = 0;
     Mutations mutations = {};
     std::function<bool()> new_strays;  // that nobody accepted: scripts may make their names up
-    std::function<void(Decision)> decided;
+    std::function<void(DecisionRecord)> decided;
   };
 
   explicit Balancer(Options options);

@@ -63,7 +63,7 @@ class BalancerTest : public testing::Test, protected ScriptedWorld {
                                  ended_.push_back(record);
                                  balancer_->move_ended(record);
                                },
-                           .decided = [](const Decision&) {}});
+                           .decided = [](const DecisionRecord&) {}});
     balancer_ = std::make_unique<Balancer>(Balancer::Options{
         .loop = loop,
         .writer = writer_,
@@ -73,15 +73,16 @@ class BalancerTest : public testing::Test, protected ScriptedWorld {
         .plan = {.constants = {}, .windows = windows_, .enabled = enabled_},
         .seed = 5,
         .new_strays = [this] { return scripts_; },
-        .decided = [this](Decision decision) { decided_.push_back(std::move(decision)); }});
+        .decided = [this](DecisionRecord decision) { decided_.push_back(std::move(decision)); }});
     writer_.read([](const auto&) {});
     return *balancer_;
   }
 
   std::size_t told(const std::string& kind, const std::string& words = "") const {
-    return static_cast<std::size_t>(std::ranges::count_if(decided_, [&](const Decision& each) {
-      return each.kind == kind && each.reason.find(words) != std::string::npos;
-    }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(decided_, [&](const DecisionRecord& each) {
+          return each.kind == kind && each.reason.find(words) != std::string::npos;
+        }));
   }
   void set_mode(ring::Mode mode) {
     change([mode](const ring::Document& now) { return ring::set_mode(now, mode); });
@@ -107,7 +108,7 @@ class BalancerTest : public testing::Test, protected ScriptedWorld {
   ring::RingSnapshot first_;
   std::shared_ptr<CopyCounts> copies_ = std::make_shared<CopyCounts>();
   std::vector<MoveRecord> ended_;
-  std::vector<Decision> decided_;
+  std::vector<DecisionRecord> decided_;
   std::unique_ptr<MoveBoard> board_;
   std::unique_ptr<Balancer> balancer_;
   DocumentWriter writer_{loop,
@@ -137,7 +138,7 @@ TEST_F(BalancerTest, AHotNodeGivesAwayUntilItIsNot) {
   EXPECT_EQ(ended_[0].end, MoveEnd::kCommitted) << ended_[0].why;
   EXPECT_EQ(ended_[0].move.source, kA);
   ASSERT_GE(told("move"), 1U);
-  const auto move = std::ranges::find(decided_, "move", &Decision::kind);
+  const auto move = std::ranges::find(decided_, "move", &DecisionRecord::kind);
   EXPECT_EQ(move->move->source, "a");
   EXPECT_GT(move->move->source_before, move->move->source_after);
   EXPECT_NE(move->predicted, "");

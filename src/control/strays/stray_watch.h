@@ -36,7 +36,7 @@ class StrayWatch {
     // asked now.
     std::function<bool(NodeId, const std::string& cursor, Listed)> list;
     std::function<ring::RingSnapshot()> view;
-    std::function<void(Decision)> decided;
+    std::function<void(DecisionRecord)> decided;
     // More than kMisplacedMaxPpm of a node's keys are strays: told once, and again when they were
     // fewer in between.
     std::function<void()> does_not_fit;

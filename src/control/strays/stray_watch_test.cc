@@ -71,7 +71,7 @@ class Strays : public testing::Test {
               return true;
             },
         .view = [this] { return ring::testing::view_of(document_); },
-        .decided = [this](const Decision& decision) { told_.push_back(decision.reason); },
+        .decided = [this](const DecisionRecord& decision) { told_.push_back(decision.reason); },
         .does_not_fit = [this] { ++misfits_; }});
   }
 
