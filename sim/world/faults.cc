@@ -76,7 +76,7 @@ nanoseconds Faults::wait() {
 void Faults::read_for_copy(std::size_t source, std::string_view key) {
   if (ended_ || world_.profile_.workload.flush_one_of == 0 || key.starts_with(kOwnKeyPrefix))
     return;
-  RouterProcess* const leader = world_.leader();
+  SimRouter* const leader = world_.leader();
   if (leader == nullptr || !rng_.chance(1, 20)) return;
   world_.network_.stall(world_.servers_[source]->options().address.host, leader->address().host,
                         world_.scheduler_.now() + kReadsLate);
@@ -143,8 +143,8 @@ void Faults::later(nanoseconds delay, Scheduler::Callback mend) {
   });
 }
 
-RouterProcess& Faults::some_router() {
-  const std::vector<RouterProcess*> staying = world_.staying();
+SimRouter& Faults::some_router() {
+  const std::vector<SimRouter*> staying = world_.staying();
   return *staying[rng_.below(staying.size())];
 }
 
@@ -196,7 +196,7 @@ void Faults::pause(Process& process, nanoseconds length) {
 }
 
 void Faults::pause_router() {
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   world_.log("pause " + router.session().value());
   const nanoseconds longest = rng_.chance(1, 2) ? world_.profile_.long_outage : milliseconds{200};
   pause(router.process(), world_.up_to(longest));
@@ -212,7 +212,7 @@ void Faults::slow_server() {
 }
 
 void Faults::crash_router() {
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   if (!router.running()) return;
   world_.log("crash " + router.session().value());
   router.crash(rng_.chance(2, 3) ? Death::kProcess : Death::kMachine);
@@ -232,7 +232,7 @@ void Faults::arrive() {
 // Cleanly or not, perhaps while it leads or holds a range; nobody takes its place.
 void Faults::depart() {
   if (world_.staying().size() <= kRoutersMin) return;
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   if (!router.running() || router.process().paused()) return;
   world_.log("depart " + router.session().value());
   router.retire();
@@ -243,7 +243,7 @@ void Faults::depart() {
 }
 
 void Faults::stop_router() {
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   if (!router.running() || router.process().paused() || router.wants_restart()) return;
   world_.log("stop " + router.session().value());
   router.stop();
@@ -348,7 +348,7 @@ void Faults::failover() {
 }
 
 void Faults::cut_off_router() {
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   world_.log("cut off " + router.session().value());
   const Instant until = world_.scheduler_.now() + world_.up_to(world_.profile_.long_outage);
   const std::string& host = router.address().host;
@@ -359,7 +359,7 @@ void Faults::cut_off_router() {
 
 std::vector<std::string> Faults::hosts() const {
   std::vector<std::string> all{SimCoordinator::kHost};
-  for (const RouterProcess* router : world_.staying()) all.push_back(router->address().host);
+  for (const SimRouter* router : world_.staying()) all.push_back(router->address().host);
   for (const auto& server : world_.servers_) all.push_back(server->options().address.host);
   return all;
 }
@@ -450,7 +450,7 @@ void Faults::disturb_peers() {
 }
 
 void Faults::abort_move() {
-  RouterProcess& router = some_router();
+  SimRouter& router = some_router();
   if (!router.running() || router.process().paused() || world_.checker_.view() == nullptr) return;
   const auto& moves = world_.checker_.view()->document().moves;
   if (!moves.empty())

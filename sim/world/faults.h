@@ -68,7 +68,7 @@ class Faults {
   nanoseconds wait();
   void break_one(const std::vector<std::uint64_t>& connections);
   void pause(Process& process, nanoseconds length);
-  RouterProcess& some_router();  // of those that stay
+  SimRouter& some_router();  // of those that stay
   ModelServer& some_server();
   // Runs when the fault is over, unless all were mended before.
   void later(nanoseconds delay, Scheduler::Callback mend);

@@ -32,7 +32,7 @@ nanoseconds Mover::wait() {
 }
 
 bool Mover::order() {
-  RouterProcess* leader = world_.leader();
+  SimRouter* leader = world_.leader();
   if (leader == nullptr || world_.checker_.view() == nullptr) return false;
   const ring::RingView& view = *world_.checker_.view();
   settle_kept(*leader, view);
@@ -47,7 +47,7 @@ bool Mover::order() {
 }
 
 // What a person does about what is kept.
-void Mover::settle_kept(RouterProcess& leader, const ring::RingView& view) {
+void Mover::settle_kept(SimRouter& leader, const ring::RingView& view) {
   for (const ring::Leftover& entry : view.document().leftovers) {
     if (!entry.kept() || !rng_.chance(1, 4)) continue;
     using GiveUp = control::MoveOrders::GiveUp;

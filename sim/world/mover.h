@@ -28,7 +28,7 @@ class Mover {
  private:
   void schedule();
   nanoseconds wait();
-  void settle_kept(RouterProcess& leader, const ring::RingView& view);
+  void settle_kept(SimRouter& leader, const ring::RingView& view);
   ring::MoveRequest random_request(const ring::RingView& view);
   ring::TokenRange random_piece(const ring::RingView& view, const ring::Entry& entry);
 

@@ -150,7 +150,7 @@ void World::add_router() {
   const std::size_t i = routers_.size();
   const std::string host = kRouterHosts + std::to_string(i + 1);
   const auto rates = static_cast<std::uint64_t>(profile_.clock_rate_max * 2 + 1);
-  RouterProcess::Options options{
+  SimRouter::Options options{
       .name = "router" + std::to_string(i),
       .address = {host, 6380},
       .door = {host, 7380},
@@ -167,7 +167,7 @@ void World::add_router() {
       .log = [this](const std::string& session,
                     const std::string& line) { log(session + ": " + line); },
       .broken = [this](const std::string& violation) { violations_.push_back(violation); }};
-  routers_.push_back(std::make_unique<RouterProcess>(network_, coordinator_, std::move(options)));
+  routers_.push_back(std::make_unique<SimRouter>(network_, coordinator_, std::move(options)));
 }
 
 // Keys of somebody else: on a server that will have no marker, and in some worlds on one with it,
@@ -281,14 +281,14 @@ void World::set_clock(std::size_t server, std::int64_t jump_ms) {
   servers_[server]->set_clock_skew(skew);
 }
 
-std::vector<RouterProcess*> World::staying() const {
-  std::vector<RouterProcess*> routers;
+std::vector<SimRouter*> World::staying() const {
+  std::vector<SimRouter*> routers;
   for (const auto& router : routers_)
     if (!router->retired()) routers.push_back(router.get());
   return routers;
 }
 
-RouterProcess* World::leader() {
+SimRouter* World::leader() {
   for (const auto& router : routers_) {
     if (!router->running() || router->process().paused()) continue;
     if (router->controller()->orders().status().leader) return router.get();
@@ -298,7 +298,7 @@ RouterProcess* World::leader() {
 
 void World::tick() {
   for (std::size_t i = 0; i < routers_.size(); ++i) {
-    RouterProcess& router = *routers_[i];
+    SimRouter& router = *routers_[i];
     if (!router.running() || router.process().paused() || !router.wants_restart()) continue;
     router.crash(Death::kProcess);
     if (!router.retired()) restart_router(i, up_to(milliseconds{100}));
@@ -325,7 +325,7 @@ void World::check_left_behind() {
 
 void World::check_plan() {
   if (balance_ == nullptr) return;
-  if (RouterProcess* router = leader(); router != nullptr)
+  if (SimRouter* router = leader(); router != nullptr)
     balance_->look(router->controller()->orders().status(), scheduler_.now());
 }
 
@@ -412,9 +412,9 @@ bool World::at_rest() const {
   const auto kept = [](const ring::Leftover& entry) { return entry.kept(); };
   if (!std::ranges::all_of(view->document().leftovers, kept)) return false;
   // Every router is a member again, and nobody else.
-  const std::vector<RouterProcess*> members = staying();
+  const std::vector<SimRouter*> members = staying();
   if (view->document().routers.size() != members.size()) return false;
-  return std::ranges::all_of(members, [&](const RouterProcess* router) {
+  return std::ranges::all_of(members, [&](const SimRouter* router) {
     return router->serving() && ring::has_router(view->document(), router->session());
   });
 }
@@ -450,7 +450,7 @@ void World::freeze() {
   const auto frozen = [this] { return checker_.view()->document().frozen; };
   const Instant deadline = scheduler_.now() + kRestPatience;
   while (!frozen() && scheduler_.now() < deadline) {
-    if (RouterProcess* router = leader(); router != nullptr)
+    if (SimRouter* router = leader(); router != nullptr)
       router->controller()->orders().pool().freeze(/*frozen=*/true, [](const Result<void>&) {});
     run_while([&] { return !frozen(); }, kFreezePatience);
   }
@@ -478,7 +478,7 @@ void World::restore_old_backup(Report& report) {
   const std::size_t which = rng_.below(backups_.size() - 1);
   const Epoch known = coordinator_.stored().epoch;
   std::map<SessionId, Epoch> views;  // news of the last change may be on their way
-  for (RouterProcess* router : staying()) views[router->session()] = router->view();
+  for (SimRouter* router : staying()) views[router->session()] = router->view();
   log("the coordinator is restored from epoch " + std::to_string(backups_[which].epoch.value()));
   coordinator_.restore(backups_[which]);
   restored_ = true;
@@ -488,7 +488,7 @@ void World::restore_old_backup(Report& report) {
     mover_->order();
     scheduler_.run_until(scheduler_.now() + milliseconds{500});
   }
-  for (RouterProcess* router : staying()) {
+  for (SimRouter* router : staying()) {
     const std::string who = "backup: " + router->session().value();
     if (!router->serving() || !router->running()) {
       report.violations.push_back(who + " serves no more");
@@ -510,13 +510,13 @@ void World::lose_ring(Report& report) {
   coordinator_.restore({});
   restored_ = true;
   add_router();
-  RouterProcess& late = *routers_.back();
+  SimRouter& late = *routers_.back();
   late.start();
   scheduler_.run_until(scheduler_.now() + kBackupTime);
   if (late.serving()) report.violations.emplace_back("lost ring: a new router serves");
   if (late.running() && late.controller()->orders().status().held.empty())
     report.violations.emplace_back("lost ring: nobody is told");
-  for (RouterProcess* router : staying()) {
+  for (SimRouter* router : staying()) {
     if (router != &late && !router->serving())
       report.violations.push_back("lost ring: " + router->session().value() + " serves no more");
   }

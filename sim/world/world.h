@@ -38,7 +38,7 @@
 #include "sim/world/leftover_checker.h"
 #include "sim/world/ownership_checker.h"
 #include "sim/world/profile.h"
-#include "sim/world/router_process.h"
+#include "sim/world/sim_router.h"
 #include "sim/world/strangers.h"
 #include "sim/world/workload.h"
 
@@ -103,7 +103,7 @@ class World {
   void check_plan();
   void set_clock(std::size_t server, std::int64_t jump_ms);
   // Routers that are not gone for good.
-  std::vector<RouterProcess*> staying() const;
+  std::vector<SimRouter*> staying() const;
   ring::Creation creation() const;
   void adopt_servers();
   bool is_unmarked(std::size_t server) const;
@@ -114,7 +114,7 @@ class World {
   void restart_router(std::size_t index, nanoseconds delay);
   void start_server(std::size_t index);
   void lost_writes(std::size_t server, const std::set<std::string>& keys);
-  RouterProcess* leader();
+  SimRouter* leader();
   bool at_rest() const;
   template <class Condition>
   bool run_while(Condition condition, milliseconds at_most);
@@ -164,7 +164,7 @@ class World {
   std::vector<Looks> looks_;  // of drivers at the servers
   std::map<MoveId, Instant> fenced_at_;
   std::vector<UnseenLoss> unseen_losses_;
-  std::vector<std::unique_ptr<RouterProcess>> routers_;
+  std::vector<std::unique_ptr<SimRouter>> routers_;
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<OwnershipChecker> ownership_;
   std::unique_ptr<LeftoverChecker> leftovers_;

@@ -1,4 +1,4 @@
-// RouterProcess: one `cleave serve` of a simulated world: the product's own assembly (assembly/) on
+// SimRouter: one `cleave serve` of a simulated world: the product's own assembly (assembly/) on
 // simulated loops, with simulated clients, servers, coordinator, and other routers over HTTP.
 //
 // Threads: one.
@@ -19,7 +19,7 @@
 
 namespace cleave::sim {
 
-class RouterProcess final : private admin::RouterFacts {
+class SimRouter final : private admin::RouterFacts {
  public:
   struct Options {
     std::string name;      // sessions are name-1, name-2, ...
@@ -40,10 +40,10 @@ class RouterProcess final : private admin::RouterFacts {
     std::function<void(const std::string& violation)> broken;
   };
 
-  RouterProcess(Network& network, SimCoordinator& coordinator, Options options);
-  ~RouterProcess() override;
-  RouterProcess(const RouterProcess&) = delete;
-  RouterProcess& operator=(const RouterProcess&) = delete;
+  SimRouter(Network& network, SimCoordinator& coordinator, Options options);
+  ~SimRouter() override;
+  SimRouter(const SimRouter&) = delete;
+  SimRouter& operator=(const SimRouter&) = delete;
 
   void start();
   // As on SIGTERM: no new moves, the session leaves the document; then wants_restart().

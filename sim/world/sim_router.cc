@@ -1,4 +1,4 @@
-#include "sim/world/router_process.h"
+#include "sim/world/sim_router.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace cleave::sim {
 
-RouterProcess::RouterProcess(Network& network, SimCoordinator& coordinator, Options options)
+SimRouter::SimRouter(Network& network, SimCoordinator& coordinator, Options options)
     : network_(network),
       coordinator_(coordinator),
       options_(std::move(options)),
@@ -14,11 +14,11 @@ RouterProcess::RouterProcess(Network& network, SimCoordinator& coordinator, Opti
   process_.set_rate(options_.clock_rate);
 }
 
-RouterProcess::~RouterProcess() {
+SimRouter::~SimRouter() {
   if (running()) crash(Death::kProcess);
 }
 
-void RouterProcess::start() {
+void SimRouter::start() {
   if (!process_.alive()) network_.start(process_);
   ++lives_;
   session_ = SessionId{options_.name + "-" + std::to_string(lives_)};
@@ -32,7 +32,7 @@ void RouterProcess::start() {
   control_loop_->post([this] { assembly_->start(); });
 }
 
-std::unique_ptr<assembly::Assembly> RouterProcess::assemble() {
+std::unique_ptr<assembly::Assembly> SimRouter::assemble() {
   std::vector<net::Loop*> workers;
   for (const auto& loop : worker_loops_) workers.push_back(loop.get());
   Result<std::unique_ptr<assembly::Assembly>> made = assembly::Assembly::make(
@@ -71,32 +71,32 @@ std::unique_ptr<assembly::Assembly> RouterProcess::assemble() {
   return std::move(*made);
 }
 
-void RouterProcess::adopted(const ring::RingSnapshot& view) {
+void SimRouter::adopted(const ring::RingSnapshot& view) {
   if (view->epoch() <= view_)
     options_.broken("view: " + session_.value() + " goes from epoch " +
                     std::to_string(view_.value()) + " to " + std::to_string(view->epoch().value()));
   view_ = view->epoch();
 }
 
-void RouterProcess::identify(const net::Address& address,
-                             std::function<void(Result<std::string>)> done) {
+void SimRouter::identify(const net::Address& address,
+                         std::function<void(Result<std::string>)> done) {
   control_loop_->post([address, done = std::move(done)] {
     done(fail(Code::kUnavailable, net::to_string(address) + " was not asked"));
   });
 }
 
-void RouterProcess::stop() {
+void SimRouter::stop() {
   assembly_->stop([this] {
     serving_ = false;
     wants_restart_ = true;
   });
 }
 
-void RouterProcess::log(const std::string& line) {
+void SimRouter::log(const std::string& line) {
   if (options_.log) options_.log(session_.value(), line);
 }
 
-void RouterProcess::crash(Death death) {
+void SimRouter::crash(Death death) {
   network_.crash(process_, death);
   serving_ = false;
   assembly_.reset();
@@ -106,7 +106,7 @@ void RouterProcess::crash(Death death) {
   bury(std::move(control_loop_));
 }
 
-void RouterProcess::bury(std::unique_ptr<SimLoop> loop) {
+void SimRouter::bury(std::unique_ptr<SimLoop> loop) {
   loop->abandon();
   dead_loops_.push_back(std::move(loop));
 }
