@@ -80,6 +80,18 @@ TEST_F(ControllerTest, AMoveThatTheCoordinatorKeptFromBeginningIsTheCoordinators
   expect_error(moved, Code::kUnavailable, "coordinator: it takes no writes since");
 }
 
+// Before it has been slow for long enough to be called away.
+TEST_F(ControllerTest, AMoveThatASlowCoordinatorKeptFromBeginningMayBeOrderedAgain) {
+  lead();
+  coordinator.slow = seconds{4};
+  expect_error(move(kA, kB), Code::kUnavailable, "coordinator: it does not answer");
+  EXPECT_EQ(orders().status().coordinator_state, CoordinatorState::kOk);
+  coordinator.slow = {};
+  loop.run_for(seconds{10});
+  EXPECT_TRUE(document().moves.empty()) << "it is aborted where it began all the same";
+  EXPECT_TRUE(move(kA, kB));
+}
+
 TEST_F(ControllerTest, WhereNobodyMovesStatusShowsWhatTheDocumentSays) {
   follow();
   change([this](const ring::Document& now) {

@@ -127,15 +127,15 @@ void Controller::Impl::move(ring::MoveRequest request, Done<MoveId> done) {
                 balancer->bypass_warning(request.destination),
                 balancer->scripts_warning(ring::normalised(request.ranges))};
   }
-  const std::uint64_t ticket = board->want(
-      request, guarded(alive, [this, request, warnings = std::move(warnings),
-                               done = std::move(done)](Result<MoveId> begun) {
-        tell_order(request, warnings, begun);
-        // What its driver was told by the writer is a reason of now, not of the order.
-        if (!begun && begun.error().code == Code::kConflict && !writer.trouble().empty())
-          return done(fail(Code::kUnavailable, begun.error().message));
-        done(std::move(begun));
-      }));
+  const std::uint64_t ticket =
+      board->want(request, guarded(alive, [this, request, warnings = std::move(warnings),
+                                           done = std::move(done)](Result<MoveId> begun) {
+                    tell_order(request, warnings, begun);
+                    // What its driver was told by the writer is a reason of now, not of the order.
+                    if (!begun && DocumentWriter::of_coordinator(begun.error()))
+                      return done(fail(Code::kUnavailable, begun.error().message));
+                    done(std::move(begun));
+                  }));
   // One that waits for others is not carried out when nobody thinks of it any more.
   options.loop.after(kOrderPatience, guarded(alive, [this, ticket] {
                        if (board != nullptr) board->withdraw(ticket);

@@ -37,6 +37,7 @@ class ScriptedCoordinator final : public coord::Faults {
   std::deque<Loss> next_writes;  // of the next compare-and-sets, before all goes well again
   // Run once, with the next compare-and-set: e.g. somebody else's write, which wins; and when what
   // becomes of this one is settled.
+  nanoseconds slow{0};  // from a write to its effect
   std::function<void()> before_write = nullptr;
   std::function<void()> after_write = nullptr;
 
@@ -54,6 +55,7 @@ class ScriptedCoordinator final : public coord::Faults {
     if (away && call == Call::kWatch) return {.there = seconds{60}, .back = {}};
     if (away) return refused();
     if (read_only && (write || call == Call::kKeepAlive)) return refused();
+    if (write && slow > nanoseconds{0}) return {.there = slow, .back = {}};
     if (!write || next_writes.empty()) return {};
     const Loss loss = next_writes.front();
     next_writes.pop_front();

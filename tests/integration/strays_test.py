@@ -122,7 +122,8 @@ class Strays(unittest.TestCase):
         status = serve.get("/status")
         n0 = next(node for node in status["nodes"] if node["name"] == "n0")
         self.assertEqual(n0["other_databases"], [{"database": 3, "keys": 500}])
-        harness.wait_for("the trouble", lambda: serve.get("/status")["troubles"], 10)
+        harness.wait_for("the trouble", lambda: any(
+            "database 3" in trouble["text"] for trouble in serve.get("/status")["troubles"]), 20)
         shown = run(serve, "status").stdout
         self.assertIn("ring: {scheme: modulo, hash: crc32}", shown)
         self.assertIn("in database 3 (500 keys)", " ".join(shown.split()))

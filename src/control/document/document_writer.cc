@@ -12,6 +12,7 @@ namespace cleave::control {
 namespace {
 
 constexpr milliseconds kRetry{200};
+constexpr std::string_view kOfCoordinator = "coordinator: ";
 constexpr const char* kNothing = "nothing";  // the purpose of `write_nothing`
 
 }  // namespace
@@ -187,7 +188,12 @@ void DocumentWriter::give_up(std::uint64_t number) {
 
 Error DocumentWriter::not_written() const {
   const std::string known = trouble();
-  return {Code::kUnavailable, "coordinator: " + (known.empty() ? "it does not answer" : known)};
+  return {Code::kUnavailable,
+          std::string(kOfCoordinator) + (known.empty() ? "it does not answer" : known)};
+}
+
+bool DocumentWriter::of_coordinator(const Error& error) {
+  return error.message.starts_with(kOfCoordinator);
 }
 
 // ---- late compare-and-sets ----------------------------------------------------------------------

@@ -92,6 +92,8 @@ class DocumentWriter {
   // Empty: the last calls to the register succeeded, reads and writes. Else what does not work, and
   // since when.
   std::string trouble() const;
+  // Whether the words are about the coordinator, and not about the edit that was not written.
+  static bool of_coordinator(const Error& error);
   // The kind of it: away, until a read that began after a write had failed shows that it answers.
   CoordinatorState state() const;
   // Edits that wait, the one under way included.
