@@ -16,6 +16,7 @@ constexpr seconds kKnows{35};
 // Level for so long: whatever was begun before is over, and what has begun to be seen is forgotten.
 constexpr std::int64_t kLevelFor = 40;
 constexpr double kLevel = 1.04;
+constexpr std::int64_t kPlannersMean = 10;
 // And then for so long: work that was begun ends after plans that find nothing more (polish_plans),
 // and the mean of a time in which keys moved tells the level late.
 constexpr seconds kSettles{10};
@@ -47,6 +48,13 @@ bool is_balancers(const ring::Move& move) {
   const auto begins = [&](std::string_view cause) { return move.reason.starts_with(cause); };
   return move.takes_back == MoveId{} && move.reason != Mover::kReason && !begins("join") &&
          !begins("drain") && !begins("flatten");
+}
+
+// Wanted, and perhaps not in the document yet.
+bool moves_it(const balance::Plan& plan, NodeId node) {
+  return std::ranges::any_of(plan.moves, [&](const balance::PlannedMove& move) {
+    return move.source == node || move.destination == node;
+  });
 }
 
 std::int64_t second_of(Instant now) { return now / seconds{1}; }
@@ -91,6 +99,16 @@ nanoseconds BalanceChecker::fair(std::int64_t over, Instant now) const {
   nanoseconds sum{0};
   for (std::size_t i = 0; i < servers_.size(); ++i) sum += load(i, over, now);
   return sum / static_cast<std::int64_t>(servers_.size());
+}
+
+// By the mean of ten seconds that the planner goes by, at some time at which the move may have been
+// planned: of few requests that one swings, and work that goes on goes by it.
+bool BalanceChecker::seemed_high(std::size_t server, Instant now) const {
+  for (seconds ago{0}; ago <= kPlanned; ++ago) {
+    const Instant then = now - ago;
+    if (share(load(server, kPlannersMean, then), fair(kPlannersMean, then)) > kLevel) return true;
+  }
+  return false;
 }
 
 bool BalanceChecker::level(std::int64_t over, Instant now) const {
@@ -159,7 +177,7 @@ void BalanceChecker::began(const ring::RingView& view, const ring::Move& move, I
     violation("a move begins at a server that strangers write to: " + move.reason);
   if (calm_ == Instant{0} || now - calm_ < kKnows) return;
   if (now - leads_since_ < kKnows) return;
-  if (level_since_ != Instant{0} && now - level_since_ > kSettles)
+  if (level_since_ != Instant{0} && now - level_since_ > kSettles && !seemed_high(source, now))
     violation("a settled pool makes a move: " + move.reason);
 }
 
@@ -180,7 +198,8 @@ void BalanceChecker::look(const control::Status& leader, Instant now) {
   judge_strangers(leader, now);
   if (calm_ == Instant{0} || now - leads_since_ < kKnows || now - calm_ < kKnows) return;
   if (leader.plan == nullptr) return violation("no plan was ever made by " + leader_);
-  for (const balance::Verdict& verdict : leader.plan->verdicts) judge(verdict, *leader.view, now);
+  for (const balance::Verdict& verdict : leader.plan->verdicts)
+    judge(verdict, *leader.plan, *leader.view, now);
   judge_hot(leader, now);
 }
 
@@ -230,17 +249,17 @@ void BalanceChecker::judge_hot(const control::Status& leader, Instant now) {
   }
 }
 
-void BalanceChecker::judge(const balance::Verdict& verdict, const ring::RingView& view,
-                           Instant now) {
-  const std::string no = why_untrue(verdict, view, now);
+void BalanceChecker::judge(const balance::Verdict& verdict, const balance::Plan& plan,
+                           const ring::RingView& view, Instant now) {
+  const std::string no = why_untrue(verdict, plan, view, now);
   if (!no.empty())
     violation("verdict " + std::string(to_string(verdict.why)) + " of node " +
               std::to_string(verdict.node.value()) + " is not so: " + no + " (" + verdict.text +
               ")");
 }
 
-std::string BalanceChecker::why_untrue(const balance::Verdict& verdict, const ring::RingView& view,
-                                       Instant now) const {
+std::string BalanceChecker::why_untrue(const balance::Verdict& verdict, const balance::Plan& plan,
+                                       const ring::RingView& view, Instant now) const {
   using balance::Why;
   const bool pool = verdict.node == NodeId{};
   const std::size_t index = pool ? 0 : server_of(view, verdict.node);
@@ -255,7 +274,10 @@ std::string BalanceChecker::why_untrue(const balance::Verdict& verdict, const ri
     case Why::kBadInput: return "all that is told is true";
     case Why::kUsual: return "nobody has said what is usual";
     case Why::kSample: return "no server has a limit of memory";
-    case Why::kInFlight: return now - server.moving <= kPlanAge ? "" : "no move of it is under way";
+    case Why::kInFlight:
+      return now - server.moving <= kPlanAge || moves_it(plan, verdict.node)
+                 ? ""
+                 : "no move of it is under way";
     case Why::kVeto: return why_free(verdict, index, now);
     case Why::kRests:
     case Why::kDwell: return server.moved ? "" : "it never took part in a move";

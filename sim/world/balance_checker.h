@@ -4,7 +4,8 @@
 //   cuts        moves of load and of bytes never add a cut beyond the bound of the constants, as
 //               far as was known when they were planned: a person's moves, and what goes home
 //               (join, drain, flatten) and may part a cut, add theirs meanwhile
-//   settled     no move of load begins in a pool whose servers have long been level
+//   settled     no move of load begins in a pool whose servers have long been level, from one that
+//               the planner's own mean does not show above the others either
 //   promise     no server is far above the others for long, unless the plan says why or moves it
 //   strangers   who writes past the routers is noticed, nobody else is accused of it, and no move
 //               of the balancer begins at a server where that is known
@@ -82,9 +83,10 @@ class BalanceChecker {
   void judge_strangers(const control::Status& leader, Instant now);
   bool strange(std::size_t server, Instant now) const;
   void judge_hot(const control::Status& leader, Instant now);
-  void judge(const balance::Verdict& verdict, const ring::RingView& view, Instant now);
-  std::string why_untrue(const balance::Verdict& verdict, const ring::RingView& view,
-                         Instant now) const;
+  void judge(const balance::Verdict& verdict, const balance::Plan& plan, const ring::RingView& view,
+             Instant now);
+  std::string why_untrue(const balance::Verdict& verdict, const balance::Plan& plan,
+                         const ring::RingView& view, Instant now) const;
   std::string why_free(const balance::Verdict& verdict, std::size_t server, Instant now) const;
   std::string why_splittable(const balance::Verdict& verdict, const ring::RingView& view,
                              Instant now) const;
@@ -92,6 +94,7 @@ class BalanceChecker {
   nanoseconds load(std::size_t server, std::int64_t over, Instant now) const;
   nanoseconds fair(std::int64_t over, Instant now) const;
   bool level(std::int64_t over, Instant now) const;
+  bool seemed_high(std::size_t server, Instant now) const;
   std::size_t cuts_max(const ring::RingView& view) const;
   void violation(const std::string& text);
 
