@@ -1,9 +1,11 @@
-// Whether a set of ranges is in its canonical form (ring/token_range.h).
+// What is assumed of ranges: a set in its canonical form (ring/token_range.h), and disjoint ones.
 //
 // Pure. Threads: values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "ring/token_range.h"
 
@@ -18,6 +20,14 @@ inline bool is_canonical(const RangeSet& set) {
     if (set[i].first <= before || set[i].first.value() - 1 == before.value()) return false;
   }
   return true;
+}
+
+// Whether no token is in two of them. Requires: sorted by `range`. Cost: O(n).
+template <class Ranged>
+bool are_disjoint(const std::vector<Ranged>& sorted) {
+  return std::ranges::adjacent_find(sorted, [](const Ranged& left, const Ranged& right) {
+           return left.range.overlaps(right.range);
+         }) == sorted.end();
 }
 
 }  // namespace cleave::ring

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/ppm.h"
+#include "ring/canonical.h"
 #include "ring/width.h"
 
 namespace cleave::balance {
@@ -56,9 +57,7 @@ Stock::Stock(const std::vector<ring::TokenRange>& ranges, std::span<const KeySam
   }
   spread_cells();
   std::ranges::sort(slices_, {}, &Slice::range);
-  CHECK(std::ranges::adjacent_find(slices_, [](const Slice& left, const Slice& right) {
-          return left.range.overlaps(right.range);
-        }) == slices_.end());
+  CHECK(ring::are_disjoint(slices_));
   keys_before_.push_back(0);
   bytes_before_.push_back(0);
   variance_before_.push_back(0);

@@ -265,7 +265,7 @@ void MoveDriver::act_on(const migrate::Write& action) {
         if (change == migrate::Change::kBegin) feed(migrate::Written{*written});
       });
   // A move begins soon or never: later nobody may want it. One that begins all the same, unseen, is
-  // aborted (MoveBoard::resume_strays).
+  // aborted (MoveBoard::abort_strays).
   if (action.change == migrate::Change::kBegin)
     return options_.writer.order(edit, kBeginPatience, std::move(done), nullptr);
   options_.writer.edit(edit, std::move(done));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/document/shares.h"
 #include "ring/width.h"
 
@@ -55,9 +56,7 @@ std::vector<Cut> even_cuts(std::span<const Node> nodes, std::span<const Arc> bas
                     .pinned_until = {}});
   }
   std::ranges::sort(cuts, {}, &Cut::range);
-  CHECK(std::ranges::adjacent_find(cuts, [](const Cut& left, const Cut& right) {
-          return left.range.overlaps(right.range);
-        }) == cuts.end());
+  CHECK(are_disjoint(cuts));
   return cuts;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/document/base_ring.h"
 #include "ring/edits/move_steps.h"
 #include "ring/view/ownership.h"
@@ -41,9 +42,7 @@ void keep_owners(const Document& before, Document& after, const std::string& rea
                           .pinned_until = {}});
   }
   std::ranges::sort(after.cuts, {}, &Cut::range);
-  CHECK(std::ranges::adjacent_find(after.cuts, [](const Cut& left, const Cut& right) {
-          return left.range.overlaps(right.range);
-        }) == after.cuts.end());
+  CHECK(are_disjoint(after.cuts));
   CHECK(owners(overlay(base, after.cuts)) == wanted);  // nobody's keys are elsewhere now
 }
 

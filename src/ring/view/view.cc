@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ring/canonical.h"
 #include "ring/document/validate.h"
 #include "ring/view/ownership.h"
 
@@ -22,9 +23,7 @@ std::vector<Mark> marks_of(std::span<const Move> moves) {
   }
   std::ranges::sort(marks, {}, &Mark::range);
   // A token is in one move at most (rule 12).
-  CHECK(std::ranges::adjacent_find(marks, [](const Mark& left, const Mark& right) {
-          return left.range.overlaps(right.range);
-        }) == marks.end());
+  CHECK(are_disjoint(marks));
   return marks;
 }
 
